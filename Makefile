@@ -37,10 +37,14 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-pr
 WERROR   ?=
 CFLAGS   ?= -O2 -g
 XB_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -Iinclude -Iuser -isystem $(BPF_OUT)/skel \
-	$(PACKAGES_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(EXTRA)
+	$(PACKAGES_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(if $(filter $(FAULTY),$<),$(EXTRA),$(filter-out -DXB_FAULT_POINTS,$(EXTRA)))
 XB_LIBS   = $(PACKAGES_LIBS) -lm -lpthread $(LIBS)
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wshadow -Wundef $(WERROR) -Iinclude -I$(SYSROOT)/usr/include/$(MULTIARCH)
 DEPENDENCIES = -MD -MP
+# Who has fault points, or tells how large a store may be, which is less with them. All else is the same without, and ccache
+# has it.
+FAULTY   := $(if $(findstring XB_FAULT_POINTS,$(EXTRA)),$(shell grep -rlE --include='*.c' \
+	'xb_fault|XB_FAULT|XB_STORE_(BYTES|GIB)' user tests))
 # Asked once, and only by what compiles.
 PACKAGES_CFLAGS = $(eval PACKAGES_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))$(PACKAGES_CFLAGS)
 AGENT_CFLAGS = $(eval AGENT_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(AGENT_PACKAGES)))$(AGENT_CFLAGS)
@@ -74,7 +78,15 @@ TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
 PACKETS  := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/packets/*.c))
-TESTSKEL := $(patsubst %.bpf.c,$(BPF_OUT)/skel/%.skel.h,$(notdir $(wildcard tests/*/*.bpf.c)))
+# Those of programs of the kernel in a folder.
+skels     = $(patsubst %.bpf.c,$(BPF_OUT)/skel/%.skel.h,$(notdir $(wildcard $(1)/*.bpf.c)))
+# Many tests link in a fifth of the time if what they try is a shared library: tests/support/sanitizers.py.
+ifneq (,$(findstring -fPIC,$(EXTRA)))
+TESTED   := $(OUT)/libtested.so
+XB_LIBS  += -Wl,-rpath,$(abspath $(OUT))
+else
+TESTED   := $(SUPPORT) $(LIBRARY)
+endif
 
 ifeq ($(V),1)
 Q :=
@@ -142,21 +154,25 @@ $(BPF_OUT)/skel/%.skel.h: $(BPF_OUT)/bpf/%.bpf.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
 
-$(OUT)/tests/%: tests/%.c $(SUPPORT) $(LIBRARY) | $(SKELS) $(TESTSKEL)
-	$(say) TEST $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(LIBRARY) $(XB_LIBS) -lcmocka -lldns
+$(OUT)/libtested.so: $(SUPPORT) $(LIBRARY)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -shared -Wl,-soname,$(@F) -o $@ $(SUPPORT) -Wl,--whole-archive $(LIBRARY) \
+		-Wl,--no-whole-archive $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+$(filter $(OUT)/tests/prog/%,$(TESTS)): | $(call skels,tests/support)
+$(BENCHES): | $(call skels,tests/bench)
+$(OUT)/tests/storm/traffic: | $(call skels,tests/storm)
+
+$(OUT)/tests/%: tests/%.c $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomd.a $(LIBRARY) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(TESTED) $(XB_LIBS) -lcmocka
+
+$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(TESTED) | $(SKELS)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd.a $(TESTED) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
-
-$(OUT)/tests/bench/bench_followers: tests/bench/bench_followers.c $(OUT)/bloomd.a $(LIBRARY)
-	$(say) TEST $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
 $(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
 	$(say) TEST $@
@@ -168,21 +184,22 @@ $(OUT)/tests/torture/fleethost: tests/torture/fleethost.c $(OUT)/bloomd.a $(LIBR
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
+# They ask what is told of a library and not of the program: the product has to be part of the latter.
 $(OUT)/tests/unit/cli/%: tests/unit/cli/%.c $(OUT)/cli.a $(SUPPORT) $(LIBRARY) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/cli.a $(LIBRARY) $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomset.a $(LIBRARY) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomset.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(OUT)/bloomctl.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(OUT)/bloomctl.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/bloomctl.a $(LIBRARY) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomctl.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
 $(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(OUT)/bloomd-redis.a
@@ -238,7 +255,7 @@ tests: $(TESTS)
 
 fuzzers: $(FUZZERS)
 
-benches: $(OUT)/bloomctl $(OUT)/bloomset $(OUT)/bloomd $(OUT)/bloomd-redis $(BENCHES)
+benches: $(OUT)/bloomctl $(OUT)/bloomd $(OUT)/bloomd-redis $(BENCHES)
 
 # For editors and language servers; made anew each time, since files may have come.
 compile_commands.json:
@@ -331,8 +348,8 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
-# Not those of the roots in which packages are tried, and of what virtual machines are made of.
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm \) -prune \
+# Not those of the roots in which packages are tried, of what virtual machines are made of, and of a copy of this tree.
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm -o -path $(OUT)/defects \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:

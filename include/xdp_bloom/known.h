@@ -53,6 +53,7 @@ struct xb_known {
 	__u64 reserved[7];
 };
 _Static_assert(sizeof(struct xb_known) == 384, "known layout");
+_Static_assert(__builtin_offsetof(struct xb_known, layout) == 14, "read by every version");
 
 #define XB_KNOWN_LAYOUT 1
 

@@ -68,6 +68,9 @@ enum xb_mute {
 enum xb_offload {
 	XB_OFFLOAD_GRO_HW = 1, /* dev_disable_gro_hw() in net/core/dev.c, of Linux */
 	XB_OFFLOAD_LRO = 2,    /* dev_disable_lro() there */
+	/* The same, as wishes: a driver may keep off what somebody wants on. */
+	XB_OFFLOAD_GRO_HW_REQUESTED = 4,
+	XB_OFFLOAD_LRO_REQUESTED = 8,
 };
 
 /*
@@ -439,5 +442,12 @@ struct xb_params {
 _Static_assert(sizeof(struct xb_params) == 552, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 12
+
+/* Each version finds the layout of another one's parameters there, and takes shorter ones for
+ * older. */
+#define XB_PARAMS_LEAST 552
+_Static_assert(__builtin_offsetof(struct xb_params, layout) == 196 &&
+		       sizeof(struct xb_params) >= XB_PARAMS_LEAST,
+	       "read by every version");
 
 #endif

@@ -10,37 +10,29 @@ import sys
 import tempfile
 import time
 
-import recorded
-
 LINES_SHOWN = 60
 MOST_SHOWN = 10
 WAITERS = 4  # at once, beside a command on each CPU, of the checks that wait more than they compute
 
 
 # Of a command: why it failed, or ""; what it said; names and reasons of what it skipped; when it began and when
-# it ended; its time of processors, with that of all that it started; whether it was not run, since all that it reads
-# is as it was in the long run.
-Result = collections.namedtuple("Result", "why output skipped begun ended used same", defaults=(False,))
+# it ended; its time of processors, with that of all that it started.
+Result = collections.namedtuple("Result", "why output skipped begun ended used")
 
 
 class Check:
     """Commands that must all succeed, after what they need was built: tuples of a folder below
     build/, or none, EXTRA, and a target in it."""
 
-    def __init__(self, name, commands, needs=(), prepare=None, verdict=None, reads=None, recorded=False,
-                 by_chance=False, waits=False):
+    def __init__(self, name, commands, needs=(), prepare=None, verdict=None, reads=None, waits=False):
         self.name = "checks/" + name
         self.waits = waits
         self.commands = commands
         self.needs = needs
         # prepare(directory): what else is in the environment of a command that has a directory
         self.prepare = prepare or (lambda directory: {})
-        # reads(command): all files that it looks at, or None if they are not known. It need not look again at what it
-        # found well, unless it does something else each time.
+        # reads(command): all files that it looks at. It need not look again at what it found well.
         self.reads = reads
-        self.by_chance = by_chance
-        # Nor at what the long run found well, which looks closer.
-        self.recorded = recorded
         # verdict(code, output, directory): why it failed, "" if it has not, and names with reasons
         # of what it skipped
         self.verdict = verdict or (lambda code, output, directory: (
@@ -79,16 +71,9 @@ def stamp_of(check, command):
     return os.path.join("build", "checked", found.hexdigest())
 
 
-def is_left_out(check, command):
-    """All that it reads is as it was in the long run."""
-    return check.recorded and recorded.is_as_it_was(check.name, check.reads(command))
-
-
 def run_command(check, command, scratch):
     begun = time.monotonic()
-    if is_left_out(check, command):
-        return Result("", "", [], begun, time.monotonic(), 0.0, True)
-    stamp = stamp_of(check, command) if check.reads and not check.by_chance else None
+    stamp = stamp_of(check, command) if check.reads else None
     if stamp and os.path.exists(stamp):
         return Result("", "", [], begun, time.monotonic(), 0.0)
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
@@ -122,9 +107,6 @@ def tell(check, results):
     else:
         print("ok   %s (%.1f s)" % (check.name, max(result.ended for result in results) -
                                     min(result.begun for result in results)))
-        same = sum(result.same for result in results)
-        if same:
-            print("     | %d of %d parts as they were in the long run at %s" % (same, len(results), recorded.commit()))
         sys.stdout.flush()
     return not failed
 
@@ -151,19 +133,10 @@ def build(checks):
         not bad
 
 
-def leave_out(checks):
-    """Those of which anything is to be run, after a word on the others."""
-    left = [check for check in checks if all(is_left_out(check, command) for command in check.commands)]
-    if left:
-        print("%d checks read what the long run at %s found well, and are left out: %s" % (
-            len(left), recorded.commit(), " ".join(check.name for check in left)), flush=True)
-    return [check for check in checks if check not in left]
-
-
 def run(checks, scratch):
     """The exit code."""
     used, before = [], os.times()
-    checks, well = build(leave_out(checks))
+    checks, well = build(checks)
     after = os.times()
     used.append((after[2] + after[3] - before[2] - before[3], "checks/build"))
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())

@@ -28,7 +28,7 @@ def skeletons():
 def scripts_of(shell):
     """Files with that interpreter in their first line."""
     listed = subprocess.run(["git", "grep", "-lE", "^#!.*[/ ](%s)$" % shell, "--", ".ci", "scripts",
-                             "tests", "packaging"], check=True, stdout=subprocess.PIPE)
+                             "tests", "packaging", "findings"], check=True, stdout=subprocess.PIPE)
     return listed.stdout.decode().split()
 
 
@@ -137,19 +137,17 @@ def shellcheck(everything):
 def shell_reads(command):
     """Its files, and with -x any that they may source."""
     return [word for word in command if os.path.isfile(word)] + \
-        files(*(["tests/**/*.sh"] if "-x" in command else []), ".shellcheckrc", "tests/.shellcheckrc")
+        files(*(["tests/**/*.sh", "findings/*"] if "-x" in command else []), ".shellcheckrc", "*/.shellcheckrc")
 
 
 def checks(everything):
     python = files("tests/*/*.py") + scripts_of("python3")
     return [
-        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict, reads=c_reads,
-              recorded=not everything),
-        Check("cppcheck", cppcheck(everything), reads=None if everything else c_reads, recorded=not everything),
-        Check("gcc-analyzer", gcc_analyzer(), skeletons(), reads=None if everything else analyzer_reads,
-              recorded=not everything),
-        Check("shellcheck", shellcheck(everything), reads=shell_reads, recorded=not everything),
+        Check("clang-tidy", clang_tidy(everything), skeletons(), verdict=tidy_verdict, reads=c_reads),
+        Check("cppcheck", cppcheck(everything), reads=None if everything else c_reads),
+        Check("gcc-analyzer", gcc_analyzer(), skeletons(), reads=None if everything else analyzer_reads),
+        Check("shellcheck", shellcheck(everything), reads=shell_reads),
         Check("counters", [["scripts/counters", "--check"]]),
         Check("pylint", [["pylint", "--rcfile=tests/checks/pylintrc"] + python],
-              reads=lambda _: python + ["tests/checks/pylintrc"], recorded=not everything),
+              reads=lambda _: python + ["tests/checks/pylintrc"]),
     ]

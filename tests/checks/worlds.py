@@ -4,13 +4,11 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 
 import cage
 import sanitizers
 import tools
 from jobs import Check, reports
-from sources import files, with_included
 
 # Another exit code than any that tests expect, and the reports where nobody takes them for output.
 REPORTS = "exitcode=99:log_path=%s/report"
@@ -33,8 +31,7 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_ahead", 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/(bloom/test_(exact(_build)?|neighbours)|lists/test_domain_files)$)|tsan/unit/"
-    r"|asan/prog/test_(answers|domain_names|domains|drop_records|edits|hello_frames|hellos"
-    r"|hellos_oracle|hits|requests|verdicts|verifier|watch)$"
+    r"|asan/prog/test_(answers|drop_records|edits|hits|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since
@@ -122,40 +119,12 @@ def judge_script(code, output, directory):
     return "", skipped
 
 
-def read_by(programs, *beside):
-    """Files of ours that these programs were made of, as they tell their debugger, and those beside; None: it cannot be
-    told."""
-    found = [path for path in beside if os.path.isfile(path)]
-    for program in programs:
-        told = subprocess.run(["readelf", "--debug-dump=info", "--dwarf-depth=1", program], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
-        units = [path for path in re.findall(r"DW_AT_name +:(?: \(.*\):)? (\S+)", told) if os.path.isfile(path)]
-        if not units:
-            return None
-        found += units
-    return with_included([path for path in found if path.endswith((".c", ".h"))]) + found
-
-
-def cmocka_reads(test):
-    """Of the program that scripts/test has built by then: all are made of the same sources."""
-    built = next((path for path in ("build/asan/tests/" + test, "build/tests/" + test) if os.path.isfile(path)), None)
-    return built and read_by([built], *files("tests/%s/*/*" % os.path.dirname(test), "packaging/*"))
-
-
-def cmocka(name, test, out, extra, before, everything, prepare=make_world):
+def cmocka(name, test, out, extra, before, prepare=make_world):
     return Check("%s/%s" % (name, test), [before + ["build/%s/tests/%s" % (out, test)]],
-                 [(out, extra, "tests/" + test)], prepare=prepare, verdict=judge,
-                 reads=lambda _: cmocka_reads(test), by_chance=True, recorded=not everything)
+                 [(out, extra, "tests/" + test)], prepare=prepare, verdict=judge)
 
 
-def script_reads(test):
-    others = [path for path in files("tests/e2e/test_*.sh") if path != "tests/%s.sh" % test]
-    return read_by(["build/" + name for name in ("bloomctl", "bloomd", "bloomset", "bloomd-fetch", "bloomd-redis",
-                                                  *tools.OWN)],
-                   *(path for path in files("tests/e2e/*") if path not in others))
-
-
-def end_to_end(test, everything):
+def end_to_end(test):
     """Names are asked of the file that the test writes, and of other tests it sees no process and no namespace."""
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
                'mount -t tmpfs netns /run/netns && mount --bind "$XB_TEST_DIR/resolv.conf" /etc/resolv.conf && '
@@ -165,16 +134,15 @@ def end_to_end(test, everything):
     return Check("asan/" + test, [command],
                  [("asan", sanitizers.ADDRESS, name) for name in ("bloomctl", "bloomd", "bloomset", *tools.OWN)] +
                  [("", "", name) for name in ("bpf/pass.bpf.o", "bloomd-fetch", "bloomd-redis")],
-                 prepare=make_tools, verdict=judge_script,
-                 reads=lambda _: script_reads(test), by_chance=True, recorded=not everything, waits=bool(waits))
+                 prepare=make_tools, verdict=judge_script, waits=bool(waits))
 
 
 def checks(everything):
     """Those that take longest come first."""
     found = (
-        [cmocka("tsan", test, "tsan", sanitizers.THREAD, TSAN, everything) for test in THREADS] +
-        [cmocka("valgrind", test, "fault", "-DXB_FAULT_POINTS", VALGRIND, everything, make_slow_world)
+        [cmocka("tsan", test, "tsan", sanitizers.THREAD, TSAN) for test in THREADS] +
+        [cmocka("valgrind", test, "fault", "-DXB_FAULT_POINTS", VALGRIND, make_slow_world)
          for test in tests("unit/**/test_*.c") if test not in [THE_RACE, *FAULTS]] +
-        [end_to_end(test, everything) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
-        [cmocka("asan", test, "asan", sanitizers.ADDRESS, [], everything) for test in tests("prog/test_*.c")])
+        [end_to_end(test) for test in tests("e2e/test_*.sh") if test not in NOT_IN_ASAN] +
+        [cmocka("asan", test, "asan", sanitizers.ADDRESS, []) for test in tests("prog/test_*.c")])
     return [check for check in found if everything or SHORT.match(check.name)]

@@ -268,9 +268,11 @@ class Stage:
         return None
 
     def differences(self):
+        """What is asked of a driver again, it may grant where it did not before."""
         after = self.card.snapshot()
         return ["%s: %s, was %s" % (key, after.get(key), self.before.get(key))
-                for key in sorted({*after, *self.before}) if after.get(key) != self.before.get(key)]
+                for key in sorted({*after, *self.before}) if after.get(key) != self.before.get(key)
+                and (self.before.get(key), after.get(key)) != ("off [requested on]", "on")]
 
     def detach(self, details):
         card, start, changes = self.card, time.monotonic(), self.card.carrier_changes()

@@ -31,4 +31,4 @@ accepts()
 	wait_for "the end of questions" has_no_questions
 }
 
-has_no_questions() { ! ip -n "$server" neigh show dev x0 | grep -qE ' (INCOMPLETE|PROBE)'; }
+has_no_questions() { ! ip -n "$server" neigh show dev x0 | contains ' (INCOMPLETE|PROBE)'; }

@@ -242,17 +242,22 @@ def crowd():
     must(gone == 10, "%d of those idle for longest made room for 10" % gone)
 
 
-def until_full(client, text):
-    """Sends the text again and again, and reads nothing, until the other side takes no more for a
-    while; returns how many bytes it took."""
+def send_more(client, text, sent):
+    """As much of the text, again and again, as the other side takes now; returns how many bytes it took so far."""
     client.setblocking(False)
+    try:
+        sent += client.send(text[sent % len(text):])
+    except BlockingIOError:
+        pass
+    client.setblocking(True)
+    return sent
+
+
+def until_full(client, text):
+    """Sends, and reads nothing, until the other side takes no more for a while; returns how many bytes it took."""
     sent = 0
     while select.select([], [client], [], 0.3)[1]:
-        try:
-            sent += client.send(text[sent % len(text):])
-        except BlockingIOError:
-            pass
-    client.setblocking(True)
+        sent = send_more(client, text, sent)
     return sent
 
 
@@ -260,9 +265,9 @@ def unread():
     """Twenty clients of query.sock, as many as it takes, never read: they cost api.sock nothing, make room for others,
     and are dropped. One that reads on stays."""
     text, query = request("ECHO", b"x" * 1000) * 1000, PATH.replace("api.sock", "query.sock")
-    clients = [connect(query) for _ in range(20)]
+    clients = {client: 0 for client in [connect(query) for _ in range(20)]}
     for client in clients:
-        until_full(client, text)
+        clients[client] = until_full(client, text)
     must(answer(connect(), "SADD", "u", "192.0.2.1") == b":1\r\n", "one that writes is locked out")
     until = time.time() + 30
     while answer(connect(query), "PING") != b"+PONG\r\n":
@@ -277,12 +282,14 @@ def unread():
     while len(gone) < len(clients):
         must(time.time() < until, "of %d who never read %d are dropped" % (len(clients), len(gone)))
         must(reader.recv(1 << 17), "one that reads is dropped")
-        reader.setblocking(False)
-        try:
-            sent += reader.send(text[sent % len(text):])
-        except BlockingIOError:
-            pass
-        reader.setblocking(True)
+        sent = send_more(reader, text, sent)
+        # bloomd may take more later, if it had no time before.
+        for client in clients:
+            if client.fileno() not in gone:
+                try:
+                    clients[client] = send_more(client, text, clients[client])
+                except ConnectionError:
+                    pass
         gone.update(number for number, event in ready.poll(100) if event & select.POLLHUP)
 
 
@@ -378,7 +385,7 @@ def busy():
 
 
 def overdue():
-    """Of 600,003 entries the time is over, and bloomd stands still."""
+    """Of 300,003 entries the time is over, and bloomd stands still."""
     client, reader = connect(), connect()
     client.sendall(request("SREM", "bad", "10.77.0.4") + request("BF.EXISTS", "bad", "10.77.0.5") +
                    request("SADD", "bad", "10.77.0.3") + request("SISMEMBER", "bad", "10.77.0.3") +
@@ -389,7 +396,7 @@ def overdue():
         said += client.recv(1000)
     must(said.startswith(b":0\r\n:0\r\n:1\r\n:1\r\n:"), "what ended and is listed again: %s" % said)
     left = int(said.split(b":")[-1])
-    must(left > 100000, "an answer came when all but %d were taken out" % left)
+    must(left > 30000, "an answer came when all but %d were taken out" % left)
     must(answer(reader, "SISMEMBER", "bad", "9.9.9.9") == b":0\r\n", "one that has ended")
     until = time.time() + 90
     while answer(reader, "SCARD", "bad") != b":1\r\n":

@@ -69,13 +69,33 @@ lapi_stop()
 	wait "$lapi_pid" || true
 }
 
-# lapi [LINE...]: a running one, with a machine for cscli and a key for a bouncer.
+# machine: whose password each cscli shows. A hash of the usual cost takes the server 60 ms each time.
+machine()
+{
+	cscli machines add tests --password secret --force >"$T/none"
+	python3 - "$T/lapi/data/crowdsec.db" <<-'END'
+	import sqlite3, sys
+	with sqlite3.connect(sys.argv[1]) as database:
+	    database.execute("UPDATE machines SET password = '$2b$04$/XxnQVxaxq6eytEuoWcQJORMH0SkVsANb/NeRCnbJ09khmUJuHw4G'")
+	END
+}
+
+# lapi: a running one, with a machine for cscli and a key for a bouncer, which are made once for all tests of this file.
 lapi()
 {
-	lapi_configure "$@"
-	cscli machines add -a --force >"$T/none"
+	local made=$XB_TEST_DIR/lapi
+
+	if [[ ! -d $made ]]; then
+		lapi_configure
+		machine
+		make_key bouncer
+		cp -a "$T/lapi" "$made"
+		cp -a "$T/key" "$made/bouncer"
+	else
+		cp -a "$made" "$T/lapi"
+		cp -a "$made/bouncer" "$T/key"
+	fi
 	lapi_start
-	make_key bouncer
 }
 
 # make_key NAME: a new one, which is the bouncer's from now on.
@@ -93,14 +113,14 @@ lapi_bans() { cscli decisions list --all -o raw --limit 0 | grep -cE '^[0-9]+,[^
 
 # --- the stand-in -----------------------------------------------------------------------------------
 
-# stand_in: answers what is in $T/whole and $T/delta; see standin.py.
+# stand_in [NAMESPACE ADDRESS]: answers what is in $T/whole and $T/delta; see standin.py.
 stand_in()
 {
 	rm -f "$T/serving"
 	echo standin >"$T/key"
 	chmod 0600 "$T/key"
 	# Not a function: it is killed by its number.
-	nsenter --net="/run/netns/$server" "$root/tests/e2e/standin.py" "$T" 8080 2>"$T/standin.err" &
+	nsenter --net="/run/netns/${1:-$server}" "$root/tests/e2e/standin.py" "$T" 8080 "${2:-127.0.0.1}" 2>"$T/standin.err" &
 	stand_in_pid=$!
 	wait_for "the stand-in" test -e "$T/serving"
 }
@@ -169,7 +189,7 @@ bouncer_reload()
 }
 
 # has_state OUTCOME [GUARD]
-has_state() { ctl -j feeds | grep -qE "\"name\":\"crowdsec\",[^}]*\"outcome\":\"$1\"${2:+,\"guard\":\"$2\"}"; }
+has_state() { ctl -j feeds | contains "\"name\":\"crowdsec\",[^}]*\"outcome\":\"$1\"${2:+,\"guard\":\"$2\"}"; }
 works() { has_state '(updated|unchanged)'; }
 
 # resync: all decisions come again, and are in force.
@@ -203,7 +223,7 @@ left_out() { ctl metrics | sed -n "s/^xdp_bloom_crowdsec_left_out_total{why=\"$1
 
 list_text() { ctl list --list "${1:-crowdsec}" 2>/dev/null || true; }
 listed() { list_text | grep -c ' list crowdsec ' || true; }
-is_listed() { list_text | grep -q "^$1 "; }
+is_listed() { list_text | contains "^$1 "; }
 is_not_listed() { ! is_listed "$1"; }
 has_listed() { [[ $(listed) -eq $1 ]]; }
 
@@ -212,8 +232,7 @@ ends_at()
 {
 	local until
 
-	until=$(ctl -j list --list crowdsec | python3 -c 'import json, sys
-print(*[one["lists"][0]["expires"] for one in json.load(sys.stdin)["entries"] if one["entry"] == sys.argv[1]])' "$1")
+	until=$(ctl -j list --list crowdsec | of_json '"".join(e["lists"][0]["expires"] for e in d["entries"] if e["entry"] == w[0])' "$1")
 	date -d "$until" +%s
 }
 

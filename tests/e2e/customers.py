@@ -6,6 +6,7 @@ number FIRST on; says how many came through.
 customers.py strangers COUNT: raw frames of SYNs, each from another source that no customer has, to the server.
 customers.py fastopen SOURCE DESTINATION: asks with data in the SYN.
 customers.py forged-fastopen IFACE: a SYN with data and without a cookie, from the stranger 10.78.200.200."""
+import errno
 import random
 import socket
 import struct
@@ -86,11 +87,21 @@ def raw(iface="x0"):
     return link
 
 
+def send(link, frame):
+    """The queue of a busy machine may be full for a moment."""
+    while True:
+        try:
+            return link.send(frame)
+        except OSError as error:
+            if error.errno != errno.ENOBUFS:
+                raise
+
+
 def strangers(count):
     link = raw()
     random.seed(20261123)
     for number in range(count):
-        link.send(syn(struct.pack("!I", 0x0b000000 + number)))
+        send(link, syn(struct.pack("!I", 0x0b000000 + number)))
     print(count)
 
 

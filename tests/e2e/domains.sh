@@ -15,5 +15,4 @@ asks()
 	[[ $got == "$2" ]] || fail "a query for $1 brings $got, not $2"
 }
 
-generation() { ctl -j status | python3 -c 'import json, sys
-print(json.load(sys.stdin)["generation"]["name"])'; }
+generation() { ctl -j status | of_json 'd["generation"]["name"]'; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""driveaction.py SOCKET PART: calls the Python action for fail2ban as fail2ban would, but with a jail that
-holds no tickets, so that nothing happens but for the call that is tried. PART is the name of a test."""
+"""driveaction.py SOCKET PART...: calls the Python action for fail2ban as fail2ban would, but with a jail that
+holds no tickets, so that nothing happens but for the call that is tried. Each PART is one thing to try."""
 import importlib.util
 import os
 import sys
@@ -104,4 +104,5 @@ def requests():
 
 
 if __name__ == "__main__":
-    {"prolong": prolong, "requests": requests, "restore": restore}[sys.argv[2]]()
+    for part in sys.argv[2:]:
+        {"prolong": prolong, "requests": requests, "restore": restore}[part]()

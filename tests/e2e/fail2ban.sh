@@ -18,14 +18,19 @@ no_complaint()
 	! grep -E 'ERROR|CRITICAL' "$T/fail2ban.log" | grep -v UnknownJailException || fail "fail2ban complains"
 }
 
-# Debian's configuration, our actions as `make install` leaves them, and what is in $T/jail.local; jails
-# read $T/auth.log.
-configure()
+# Debian's configuration, and our actions as `make install` leaves them.
+lay_fail2ban()
 {
-	need_fail2ban
 	rm -rf "$T/fail2ban"
 	cp -a "$fail2ban/etc/fail2ban" "$T/fail2ban"
 	cp "$root"/packaging/fail2ban/action.d/xdp-bloom.* "$T/fail2ban/action.d/"
+}
+
+# These, and what is in $T/jail.local; jails read $T/auth.log.
+configure()
+{
+	need_fail2ban
+	lay_fail2ban
 	rm "$T/fail2ban/jail.d/defaults-debian.conf"
 	cat >"$T/fail2ban/fail2ban.local" <<-END
 		[Definition]
@@ -77,7 +82,8 @@ plain_jail()
 	configure
 }
 
-with_python() { PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 in_server "$@"; }
+# What Python has compiled stays beside it: otherwise each process does half of its work for that.
+with_python() { PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE="" in_server "$@"; }
 
 # shellcheck disable=SC2120
 client()
@@ -86,14 +92,18 @@ client()
 		fail "fail2ban-client $*: $(tail -n 3 "$T/client")"
 }
 
-answers_ping() { with_python python3 -W ignore "$fail2ban/usr/bin/fail2ban-client" -c "$T/fail2ban" status "${last_jail:-sshd}"; }
+# f2b WORD...: the same of a command that is the server's alone, in a tenth of the time.
+ask_f2b() { python3 -S -E "$root/tests/e2e/f2b.py" "$T/fail2ban.sock" "$@"; }
+f2b() { ask_f2b "$@" >"$T/client" 2>&1 || fail "fail2ban-client $*: $(tail -n 3 "$T/client")"; }
+
+has_jail() { [[ -S $T/fail2ban.sock ]] && ask_f2b status "${last_jail:-sshd}"; }
 
 server_starts()
 {
-	PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 nsenter --net="/run/netns/$server" \
+	PYTHONPATH=$fail2ban/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE="" nsenter --net="/run/netns/$server" \
 		python3 -W ignore "$fail2ban/usr/bin/fail2ban-server" -c "$T/fail2ban" -f start >"$T/fail2ban.out" 2>&1 &
 	banner=$!
-	wait_for "fail2ban" answers_ping
+	wait_for "fail2ban" has_jail
 }
 
 # server_ends [SIGNAL]
@@ -124,7 +134,7 @@ becomes_listed() { wait_for "the ban of $1" is_listed "$1"; }
 becomes_free() { wait_for "the end of the ban of $1" is_free "$1"; }
 
 # is_banned ADDRESS: in the opinion of fail2ban.
-is_banned() { client get sshd banip && grep -qwF -- "$1" "$T/client"; }
+is_banned() { f2b get sshd banip && grep -qwF -- "$1" "$T/client"; }
 
 # are_kept NUMBER: so many bans are in fail2ban's database, which a thread of its own writes later. A kill leaves these.
 are_kept()
@@ -134,7 +144,7 @@ found = sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True).execute("SELE
 sys.exit(found != (int(sys.argv[2]),))' "$T/fail2ban.db" "$1"
 }
 
-listed() { ctl -j list | jq '.entries | length'; }
+listed() { ctl list | wc -l; }
 is_listing() { [[ $(listed) -eq $1 ]]; }
 
 # How many transactions there were.
@@ -183,9 +193,9 @@ bans_for_the_port()
 	reaches tcp 10.77.0.4 "" 22 || fail "a source that did nothing does not reach the port"
 	exits 0 scope f2b-sshd
 	says 'tcp/22$'
-	client set sshd unbanip 10.77.0.3
+	f2b set sshd unbanip 10.77.0.3
 	"$1" 10.77.0.3 || fail "10.77.0.3 is listed after its unban"
 	wait_for "10.77.0.3 back" reaches tcp 10.77.0.3 2 22
-	client unban --all
+	f2b unban --all
 	is_free fd77::3 || fail "unban --all returns, and fd77::3 is listed"
 }

@@ -21,31 +21,53 @@ make_ca()
 		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
 }
 
+# serve_feeds [NAMESPACE ADDRESS]: at 127.0.0.1 of the server's, if nothing else is said.
+# shellcheck disable=SC2120
 serve_feeds()
 {
 	rm -f "$T/serving"
 	# Not a function: it is killed by its number.
-	nsenter --net="/run/netns/$server" "$root/tests/e2e/feedserver.py" "$T" 8443 8080 2>"$T/feedserver.err" &
+	nsenter --net="/run/netns/${1:-$server}" "$root/tests/e2e/feedserver.py" "$T" 8443 8080 "${2:-127.0.0.1}" 2>"$T/feedserver.err" &
 	feedserver=$!
 	wait_for "the server of feeds" test -e "$T/serving"
 }
 
-# name_server [NAME]: what the server is called; /etc/hosts is covered once for all tests of this file.
+# name_server [NAME [LINE...]]: what the server is called; /etc/hosts is covered once for all tests of this file.
 name_server()
 {
 	local hosts=$XB_TEST_DIR/hosts
 
 	[[ -e $hosts ]] || { touch "$hosts" && mount --bind "$hosts" /etc/hosts; }
-	echo "127.0.0.1 localhost ${1:-}" >"$hosts"
+	printf '%s\n' "127.0.0.1 localhost ${1:-}" "${@:2}" >"$hosts"
 }
 
-begin()
+make_certificates()
 {
+	local T=$1
+
+	mkdir -p "$T"
 	make_ca ca
 	make_ca ca2
 	certify server feeds.example ca
 	certify other feeds.example ca2
 	certify name another.example ca
+}
+
+# certificates: made once for all tests of this file.
+certificates()
+{
+	local made=$XB_TEST_DIR/certificates
+
+	if [[ ! -d $made ]]; then
+		make_certificates "$made.new"
+		mv "$made.new" "$made"
+	fi
+	cp "$made"/* "$T"
+}
+
+begin()
+{
+	certificates
 	echo good >"$T/mode"
 	echo 1 >"$T/version"
 	name_server feeds.example
@@ -69,28 +91,25 @@ mode() { echo "$1" >"$T/mode"; }
 
 # --- what became of it ------------------------------------------------------------------------------
 
-has_outcome() { ctl -j feeds | grep -qE "\"name\":\"$1\",[^}]*\"outcome\":\"$2\"${3:+,\"guard\":\"$3\"}"; }
+has_outcome() { ctl -j feeds | contains "\"name\":\"$1\",[^}]*\"outcome\":\"$2\"${3:+,\"guard\":\"$3\"}"; }
 
-version_of_state() { stat -c %.9Y "$state/feeds/main.json"; }
-is_another_state() { [[ $(version_of_state) != "$1" ]]; }
+is_another_state() { [[ $state/feeds/main.json -nt $T/before ]]; }
 
 # ends_as OUTCOME [GUARD]: the feed is fetched now, with this outcome.
 ends_as()
 {
-	local before
-
-	rm -f "$T/requests"
-	before=$(version_of_state)
+	rm -f "$T/requests" "$T/before"
+	[[ ! -e $state/feeds/main.json ]] || touch -r "$state/feeds/main.json" "$T/before"
 	exits 0 feeds update main
 	says '^bloomd fetches 1 feed$'
-	wait_for "the end of a fetch" is_another_state "$before"
+	wait_for "the end of a fetch" is_another_state
 	wait_for "the outcome $1 ${2:-} ($(ctl -j feeds))" has_outcome main "$@"
 }
 
-count() { ctl -j feeds | grep -oE "\"$1\":[0-9]+" | head -n 1 | grep -oE '[0-9]+$'; }
+count() { [[ ! $(ctl -j feeds) =~ \"$1\":([0-9]+) ]] || echo "${BASH_REMATCH[1]}"; }
 
 listed() { ctl list --list main | grep -c ' list main '; }
-is_listed() { ctl list --list main | grep -q "^$1 "; }
+is_listed() { ctl list --list main | contains "^$1 "; }
 
 # What is in force is the last good list, of the present version.
 keeps_list()
@@ -101,7 +120,7 @@ keeps_list()
 }
 
 # metric NAME LABEL VALUE: of the feed main with this label.
-metric() { ctl metrics | awk -v name="xdp_bloom_$1{feed=\"main\",$2=\"$3\"}" '$1 == name {print $2; found = 1} END {if (!found) print 0}'; }
+metric() { [[ $(ctl metrics) =~ xdp_bloom_$1\{feed=\"main\",$2=\"$3\"\}\ ([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0; }
 
 # refuses MODE OUTCOME [GUARD]: this answer changes nothing.
 refuses()
@@ -116,7 +135,7 @@ refuses()
 	[[ $(metric feed_fetches_total outcome "$2") -gt $fetches ]] || fail "after $1 no metric has $2"
 	[[ $# -lt 3 || $(metric feed_refusals_total guard "$3") -gt $refusals ]] || fail "after $1 no metric has $3"
 	[[ $(count failures) -gt ${failures:-0} ]] || fail "after $1 no failure is counted"
-	ctl feeds | grep -q '^  why      .' || fail "after $1 it is not said why: $(ctl feeds)"
+	ctl feeds | contains '^  why      .' || fail "after $1 it is not said why: $(ctl feeds)"
 }
 
 # takes MODE: this answer is a new version of the list.
@@ -150,6 +169,6 @@ zone()
 # lists ENTRY...: the list zone has these and no others.
 lists()
 {
-	[[ $(ctl -j list --list zone 2>/dev/null | jq -r '[.entries[].entry] | sort | join(" ")') == "$(
+	[[ $(entries_of zone 2>/dev/null) == "$(
 		printf '%s\n' "$@" | LC_ALL=C sort | paste -sd ' ')" ]]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/e2e/feedserver.py DIRECTORY PORT HTTP-PORT: a server of one list, over TLS and without. What it
+"""tests/e2e/feedserver.py DIRECTORY PORT HTTP-PORT [ADDRESS]: a server of one list, over TLS and without. What it
 answers is the word in DIRECTORY/mode at the time of the request; each mode is a function below. Creates
 DIRECTORY/serving when it listens, and writes a line for each request into DIRECTORY/requests."""
 import gzip
@@ -14,6 +14,7 @@ import threading
 import time
 
 DIRECTORY, PORTS = sys.argv[1], (int(sys.argv[2]), int(sys.argv[3]))
+ADDRESS = sys.argv[4] if len(sys.argv) > 4 else "127.0.0.1"
 HOST = "feeds.example"
 
 
@@ -181,7 +182,7 @@ def serve(connection, encrypted):
 
 
 def listen(port, encrypted):
-    listener = socket.create_server(("127.0.0.1", port), backlog=32)
+    listener = socket.create_server((ADDRESS, port), backlog=32)
 
     def accept():
         while True:

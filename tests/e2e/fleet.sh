@@ -28,7 +28,7 @@ name_server()
 		sed -nE 's/^(.*) server v=([^ ]*) .*/# server: \1 \2/p'
 }
 
-# serve_fleet OPTION...: in the server's namespace. $redis is its number.
+# serve_fleet OPTION...: in the server's namespace, or in $redis_namespace. $redis is its number.
 serve_fleet()
 {
 	local program
@@ -36,7 +36,7 @@ serve_fleet()
 	server_program
 	# By its name it knows what it is to do.
 	ln -sf "$program" "$T/redis-server"
-	nsenter --net="/run/netns/$server" "$T/redis-server" --unixsocket "$T/redis.sock" --save '' "$@" >>"$T/redis.log" 2>&1 &
+	nsenter --net="/run/netns/${redis_namespace:-$server}" "$T/redis-server" --unixsocket "$T/redis.sock" --save '' "$@" >>"$T/redis.log" 2>&1 &
 	redis=$!
 	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
 }
@@ -65,8 +65,8 @@ configure_host()
 		"${@:2}" >"$T/$1/bloomd.conf"
 }
 
-# of HOST COMMAND...: bloomctl there.
-of() { in_server "$bloomctl" --state "$T/$1/state" --pin "$pins-$1" --run "$T/$1/run" "${@:2}" 2>"$T/$1/err"; }
+# of HOST COMMAND...: bloomctl there. Only what is about interfaces wants to be in their namespace, by within=in_server.
+of() { ${within:-} "$bloomctl" --state "$T/$1/state" --pin "$pins-$1" --run "$T/$1/run" "${@:2}" 2>"$T/$1/err"; }
 
 # up HOST [PROGRAM]: starts its bloomd.
 up()
@@ -75,15 +75,16 @@ up()
 	nsenter --net="/run/netns/$server" "${2:-$bloomd}" --config "$T/$1/bloomd.conf" --state "$T/$1/state" \
 		--pin "$pins-$1" --run "$T/$1/run" >>"$T/$1/log" 2>&1 &
 	host_pid[$1]=$!
-	(wait_for "bloomd" grep -q ": ready" "$T/$1/log") || fail "$1: $(tail -n 3 "$T/$1/log")"
+	(wait_for "bloomd" logs "$1" ": ready") || fail "$1: $(tail -n 3 "$T/$1/log")"
 }
 
 # clocked HOST SECONDS: starts its bloomd with a clock that is so much ahead, until set_ahead says otherwise.
 clocked()
 {
-	[[ -e $T/wallclock.so ]] || "${CC:-cc}" -shared -fPIC -o "$T/wallclock.so" "$root/tests/e2e/wallclock.c"
+	[[ -e $XB_TEST_DIR/wallclock.so ]] ||
+		"${CC:-cc}" -shared -fPIC -o "$XB_TEST_DIR/wallclock.so" "$root/tests/e2e/wallclock.c"
 	set_ahead "$1" "$2"
-	XB_CLOCK_AHEAD=$T/$1/ahead preloaded "$T/wallclock.so" up "$1"
+	XB_CLOCK_AHEAD=$T/$1/ahead preloaded "$XB_TEST_DIR/wallclock.so" up "$1"
 }
 
 set_ahead() { echo "$2" >"$T/$1/ahead.new" && mv "$T/$1/ahead.new" "$T/$1/ahead"; }
@@ -97,13 +98,14 @@ down()
 
 # field HOST NAME: of its state.
 field() { of "$1" -j fleet | "$XB_TEST_DIR/bin/field" fleet "$2"; }
-is_in() { [[ $(field "$1" state) == "$2" ]]; }
+# Waits ask for these: no process but bloomctl begins.
+is_in() { [[ $(of "$1" fleet)$'\n' =~ ^[^:]+:\ $2[:$'\n'] ]]; }
+outbox_is() { [[ $(of "$1" fleet) == *$'\n  outbox   '"$2 to publish"* ]]; }
 reads() { is_in "$1" reading; }
 
 # What its lists have, in words that are the same on all hosts.
 listing() { of "$1" list; }
-# All of it is read: bloomctl fails where nobody reads on.
-has() { listing "$1" | grep "^$2 " >/dev/null; }
+has() { [[ $'\n'$(listing "$1") == *$'\n'"$2 "* ]]; }
 has_not() { ! has "$@"; }
 # What hosts share of an entry. Where several have added it, each keeps the time at which it did.
 terms() { listing "$1" | sed 's/ added [^ ]*//'; }
@@ -136,8 +138,14 @@ publishes()
 	wait_for "$1 entries of the log" log_ends_behind $((before + $1))
 }
 
-log_end() { ask_redis --csv xrevrange "xb:{${fleet:-test}}:log" + - COUNT 1 | sed 's/^"\([0-9]*\)-0".*/\1/'; }
-log_ends_behind() { [[ $(log_end) -ge $1 ]]; }
+# last_of_log: sets $last to the position of the last entry.
+last_of_log()
+{
+	last=$(ask_redis --csv xrevrange "xb:{${fleet:-test}}:log" + - COUNT 1)
+	[[ ! $last =~ ^\"([0-9]+)-0\" ]] || last=${BASH_REMATCH[1]}
+}
+log_end() { last_of_log && echo "$last"; }
+log_ends_behind() { last_of_log && [[ $last -ge $1 ]]; }
 log_length() { ask_redis xlen 'xb:{test}:log'; }
 
 # snapshot: of the newest one sets $id, $maker and $position, and of all $chunks and $lasting, of which none will
@@ -147,7 +155,8 @@ snapshot()
 {
 	local said
 
-	said=$(python3 "$root/tests/e2e/snapshot.py" "$T/redis.sock") || return 1
+	said=$(ask_redis --raw --eval "$root/tests/e2e/snapshot.lua" 'xb:{test}:snapshot')
+	[[ $said =~ ^[0-9a-f]{32}\  ]] || return 1
 	read -r id maker position chunks lasting <<<"$said"
 }
 is_newer() { snapshot && [[ $id != "$1" ]]; }
@@ -156,8 +165,7 @@ is_newer() { snapshot && [[ $id != "$1" ]]; }
 metric() { of "$1" metrics | sed -n "s/^xdp_bloom_$2{.*} //p"; }
 metric_is() { [[ $(metric "$1" "$2") == "$3" ]]; }
 
-outbox_is() { [[ $(field "$1" outbox) == "$2" ]]; }
-logs() { grep -qE -- "$2" "$T/$1/log"; }
+logs() { finds "$2" "$T/$1/log"; }
 # says_log HOST PATTERN: bloomd may do a thing a moment before it says so.
 says_log() { (wait_for "the line" logs "$1" "$2") || fail "'$2' is not in the log of $1: $(tail -n 5 "$T/$1/log")"; }
 

@@ -132,4 +132,5 @@ def main():
      "swap": forger.swap, "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
 
 
-main()
+if __name__ == "__main__":
+    main()

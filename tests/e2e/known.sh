@@ -39,11 +39,3 @@ knows_not() { exits 1 known test "$1"; }
 
 # What a power cut takes.
 power_cut() { rm -rf "$pins" "$counters"; }
-
-packets()
-{
-	ctl -j stats | python3 -c '
-import json, sys
-print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] for r in i["reasons"]
-          if r["reason"] == sys.argv[1]))' "$1"
-}

@@ -45,16 +45,21 @@ skip()
 	exit 77
 }
 
+# rest SECONDS: without a process, since nobody ever writes there.
+rest() { read -rt "$1" <>"$XB_TEST_DIR/never" || true; }
+
 # wait_for WHAT COMMAND...: until the command succeeds. What takes half a minute and more will not come: a busy machine
-# may be that slow.
+# may be that slow. What comes late is asked for less often, and seen a tenth later at most.
 wait_for()
 {
-	local end=$((SECONDS + 31 * patience)) pause=0.05
+	# The command sees these, too.
+	local wait_begun=${EPOCHREALTIME/./} waited=0 pause
 
 	until "${@:2}" >/dev/null 2>&1; do
-		[[ $SECONDS -lt $end ]] || fail "$1 does not come"
-		sleep $pause
-		[[ $SECONDS -lt $((end - 30 * patience)) ]] || pause=0.15
+		[[ $waited -lt $((31000000 * patience)) ]] || fail "$1 does not come"
+		printf -v pause 0.%06d $((waited < 500000 ? 50000 : waited > 4000000 ? 400000 : waited / 10))
+		rest "$pause"
+		waited=$((${EPOCHREALTIME/./} - wait_begun))
 	done
 }
 
@@ -76,64 +81,61 @@ in_client() { nsenter --net="/run/netns/$client" "$@"; }
 # join IFACE NUMBER [SERVER-OPTIONS [CLIENT-OPTIONS]]: a veth of that name between the two.
 join()
 {
-	local name=$1 number=$2
-
-	# shellcheck disable=SC2086
-	ip link add "$name" netns "$server" address "02:00:00:00:0$number:01" ${3:-} type veth \
-		peer name "$name" netns "$client" address "02:00:00:00:0$number:02" ${4:-}
-	ip -n "$server" link set "$name" up
-	ip -n "$client" link set "$name" up
+	printf '%s\n' "link add $1 netns $server address 02:00:00:00:0$2:01 ${3:-} type veth peer name $1 netns $client \
+		address 02:00:00:00:0$2:02 ${4:-}" | ip -batch -
+	ip -n "$server" link set "$1" up
+	ip -n "$client" link set "$1" up
 }
 
 # Fixed neighbours: nothing that a test counts or blocks comes from finding them.
+server_address()
+{
+	printf '%s\n' "addr add $server4/16 dev $1" "addr add $server6/64 dev $1 nodad"
+	printf "neigh replace %s lladdr 02:00:00:00:00:02 dev $1 nud permanent\n" "${client4[@]}" "${client6[@]}"
+}
+
+client_address()
+{
+	printf "neigh replace %s lladdr 02:00:00:00:00:01 dev $1 nud permanent\n" $server4 $server6
+	printf "addr add %s/16 dev $1\n" "${client4[@]}"
+	printf "addr add %s/64 dev $1 nodad\n" "${client6[@]}"
+}
+
+# address IFACE
 address()
 {
-	local name=$1 one
-
-	{
-		echo "addr add $server4/16 dev $name"
-		echo "addr add $server6/64 dev $name nodad"
-		for one in "${client4[@]}" "${client6[@]}"; do
-			echo "neigh replace $one lladdr 02:00:00:00:00:02 dev $name nud permanent"
-		done
-	} | ip -n "$server" -batch -
-	{
-		echo "neigh replace $server4 lladdr 02:00:00:00:00:01 dev $name nud permanent"
-		echo "neigh replace $server6 lladdr 02:00:00:00:00:01 dev $name nud permanent"
-		for one in "${client4[@]}"; do
-			echo "addr add $one/16 dev $name"
-		done
-		for one in "${client6[@]}"; do
-			echo "addr add $one/64 dev $name nodad"
-		done
-	} | ip -n "$client" -batch -
+	server_address "$1" | ip -n "$server" -batch -
+	client_address "$1" | ip -n "$client" -batch -
 }
 
 make_world()
 {
-	server=$XB_TEST_ID-s$1 client=$XB_TEST_ID-c$1
 	: >"$XB_TEST_DIR/resolv.conf"
-	ip netns add "$server"
-	ip netns add "$client"
-	ip -n "$server" link set lo up
-	ip -n "$client" link set lo up
+	ip -batch - <<-END
+		netns add $server
+		netns add $client
+		link add x0 netns $server address 02:00:00:00:00:01 type veth peer name x0 netns $client address 02:00:00:00:00:02
+	END
+	{
+		printf 'link set %s up\n' lo x0
+		server_address x0
+	} | ip -n "$server" -batch -
+	{
+		printf 'link set %s up\n' lo x0
+		client_address x0
+	} | ip -n "$client" -batch -
 	in_server sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0 2>/dev/null || true
-	join x0 0
-	address x0
 }
 
 end_world()
 {
 	local pid
 
-	for pid in $(ip netns pids "$server") $(ip netns pids "$client"); do
+	for pid in $(printf 'netns pids %s\n' "$server" "$client" | ip -force -batch -); do
 		kill -KILL "$pid" 2>/dev/null
 	done
-	ip netns del "$server"
-	ip netns del "$client"
-	while mountpoint -q "$T/disk"; do
-		umount -l "$T/disk"
-	done
+	printf 'netns del %s\n' "$server" "$client" | ip -force -batch -
+	while [[ -d $T/disk ]] && umount -l "$T/disk"; do :; done
 	rm -rf "$T" "$pins"*
 }
 
@@ -163,26 +165,66 @@ no_problem()
 	[[ $code -le 1 ]] || fail "status: exit code $code: $(head -c 300 "$T/err" "$T/out")"
 }
 
-says() { grep -qE -- "$1" "$T/out" || fail "stdout lacks '$1': $(head -c 300 "$T/out")"; }
-complains() { grep -qE -- "$1" "$T/err" || fail "stderr lacks '$1': $(head -c 300 "$T/err")"; }
+# contains PATTERN: some line of what comes has it, an extended regular expression. All is read: a writer that meets a pipe
+# without a reader fails, and the pipe with it. For few lines no process begins.
+contains()
+{
+	local line lines
+
+	mapfile -t lines
+	if [[ ${#lines[@]} -gt 50 ]]; then
+		grep -qE -- "$1" <<<"$(printf '%s\n' "${lines[@]}")"
+		return
+	fi
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $1 ]] || return 0
+	done
+	return 1
+}
+
+# finds PATTERN FILE
+finds() { contains "$1" <"$2"; }
+
+says() { finds "$1" "$T/out" || fail "stdout lacks '$1': $(head -c 300 "$T/out")"; }
+complains() { finds "$1" "$T/err" || fail "stderr lacks '$1': $(head -c 300 "$T/err")"; }
 
 # One line on stderr, no more, nothing on stdout.
 one_line()
 {
-	[[ $(wc -l <"$T/err") -eq 1 && $(tail -c 1 "$T/err" | od -An -tx1) == *0a* ]] ||
-		fail "not one line on stderr: $(head -c 500 "$T/err")"
-	[[ $(wc -c <"$T/err") -lt 1000 ]] || fail "a line of $(wc -c <"$T/err") bytes on stderr"
+	local LC_ALL=C lines
+
+	mapfile lines <"$T/err"
+	[[ ${#lines[@]} -eq 1 && ${lines[0]} == *$'\n' ]] || fail "not one line on stderr: $(head -c 500 "$T/err")"
+	[[ ${#lines[0]} -lt 1000 ]] || fail "a line of ${#lines[0]} bytes on stderr"
 	[[ ! -s $T/out ]] || fail "something on stdout: $(head -c 300 "$T/out")"
 }
 
 # json EXPRESSION: of what the last command said, read as JSON into d.
 json()
 {
-	python3 -c 'import json, sys
+	python3 -IS -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["schema"] == 1
 sys.exit(not eval(sys.argv[2]))' "$T/out" "$1" || fail "not true: $1, of $(head -c 400 "$T/out")"
 }
+
+# of_json EXPRESSION [WORD...]: what it is of the JSON on standard input, d; the words are in w.
+of_json()
+{
+	python3 -IS -c 'import json, sys
+d, w = json.load(sys.stdin), sys.argv[2:]
+print(eval(sys.argv[1]))' "$@"
+}
+
+# packets REASON [IFACE]: how many passed or were dropped for it.
+packets()
+{
+	ctl -j stats | of_json 'sum(r["packets"] for i in d["interfaces"] if i["name"] in (w[1:] or [i["name"]])
+		for r in i["reasons"] if r["reason"] == w[0])' "$@"
+}
+
+# entries_of LIST [OPTION...]: in order, in a line.
+entries_of() { ctl -j "${@:2}" list --list "$1" | of_json '" ".join(sorted(one["entry"] for one in d["entries"]))'; }
 
 # is_dispatched IFACE: libxdp joins the programs of the server's interface.
 is_dispatched()
@@ -238,7 +280,12 @@ says_agent() { wait_for "'$1' in the log" grep -qE -- "$1" "$T/agent.err"; }
 
 # --- a command that stands still --------------------------------------------------------------------
 
-is_stopped() { [[ $(ps -o state= -p "$1") == T* ]]; }
+is_stopped()
+{
+	local line
+
+	read -r line <"/proc/$1/stat" && [[ $line == *") T "* ]]
+}
 
 # stands_at POINT COMMAND...: starts it, and returns when it stands still at this fault point. $paused
 # is its number; its output is in $T/paused.out and $T/paused.err.
@@ -258,7 +305,7 @@ goes_on()
 {
 	local code=0
 
-	while kill -CONT $paused 2>/dev/null; do sleep 0.1; done &
+	while kill -CONT $paused 2>/dev/null; do rest 0.1; done &
 	wait $paused || code=$?
 	[[ $code -eq $1 ]] || fail "ends with $code, not $1: $(cat "$T/paused.err")"
 }
@@ -279,11 +326,20 @@ to()
 
 ping_from() { in_client ping -q -n -c 1 -W "$2" -I "$1" "$(to "$1")" >/dev/null 2>&1; }
 
+# What was dropped, neighbours have asked for in vain: without an end of that, the next packet waits with those before,
+# and is given up with them.
+ask_neighbours_anew()
+{
+	ip -n "$client" -6 neigh flush all nud incomplete nud failed
+	ip -n "$server" -6 neigh flush all nud incomplete nud failed
+} 2>/dev/null
+
 passes()
 {
 	local one
 
 	for one; do
+		[[ $one != *:* ]] || ask_neighbours_anew
 		ping_from "$one" $((2 * patience)) || fail "$one does not get through"
 	done
 }
@@ -381,7 +437,8 @@ run_test()
 	set -eE -o pipefail
 	trap 'echo "line $LINENO in ${FUNCNAME[0]:-main}: $BASH_COMMAND"' ERR
 	exec </dev/null
-	make_world "$2"
+	make_world
+	[[ -z ${XB_TEST_INSTALLED:-} ]] || takes_packages
 	"$1"
 }
 
@@ -389,6 +446,7 @@ run_tests()
 {
 	local name test number=0 code why before now
 
+	mkfifo "$XB_TEST_DIR/never"
 	for test in $(compgen -A function t_); do
 		name=$suite/${test#t_}
 		[[ -z ${XB_TEST_PATTERN:-} || $name =~ $XB_TEST_PATTERN ]] || continue

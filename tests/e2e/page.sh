@@ -3,18 +3,27 @@
 # A page of docs/recipes: its commands, as somebody types them who follows it, and the files that it shows.
 # For sourcing behind lib.sh.
 
+is_packaged() { [[ -n ${XB_TEST_INSTALLED:-} ]]; }
+
+# With what the reader has installed it, and where files are then that pages name. Who did it otherwise has $others.
+others="the packages" examples=/usr/local/share/doc/xdp-bloom
+
 # page_items NAME: what stands in its blocks, in order: "$ COMMAND", without the comment behind it; "= FILE" where
-# a block names one, and "+ LINE" of that file. A block of text is neither. NAME may be a path, without .md.
+# a block names one, and "+ LINE" of that file. A block of text is neither, nor is a command for who has installed
+# otherwise. NAME may be a path, without .md.
 page_items()
 {
 	local file=$root/docs/recipes/$1.md
 
 	[[ $1 != /* ]] || file=$1.md
-	awk '/^```/ {inside = !inside; text = /^```text/; file = 0; next}
+	[[ -z ${XB_TEST_FOLLOWED:-} ]] || echo "${file#"$root"/}" >>"$XB_TEST_FOLLOWED"
+	awk -v others="# with $others\$" '/^```/ {inside = !inside; text = /^```text/; file = 0; next}
+		$0 ~ others {next}
 		!inside || text {next}
 		/^# \// {file = 1; print "= " substr($0, 3); next}
 		file {print "+ " $0; next}
-		{sub(/ +#.*/, ""); print "$ " $0}' "$file"
+		{sub(/ +#.*/, "")}
+		length {print "$ " $0}' "$file"
 }
 
 # --- all of a page ----------------------------------------------------------------------------------
@@ -23,10 +32,11 @@ page_items()
 # at least. After each, `page_did COMMAND` of the test looks at what it did.
 page_runs()
 {
-	local item file number=0
+	local item file number=0 all
 	local -a items
 
 	mapfile -t items < <(page_items "$1")
+	all=$(page_items "$1" | grep -c '^\$ ')
 	cd "$T" || exit
 	follows_readme
 	for item in "${items[@]}"; do
@@ -35,14 +45,18 @@ page_runs()
 		"+ "*) printf '%s\n' "${item:2}" >>"$file" ;;
 		*)
 			expect "${item:2}"
-			type_in "$expected" "${item:2}"
+			types "$expected" "${item:2}"
 			page_did "${item:2}"
 			number=$((number + 1))
+			befalls $number "$all"
 			;;
 		esac
 	done
 	[[ $number -ge $2 ]] || fail "the page shows only $number commands"
 }
+
+# As type_in; a test may have another.
+types() { type_in "$@"; }
 
 # --- behind the README ------------------------------------------------------------------------------
 
@@ -52,6 +66,7 @@ readme=()
 # What the README shows, and leaves behind.
 follows_readme()
 {
+	follower=$BASHPID
 	[[ ${#readme[@]} -gt 0 ]] || return 0
 	ctl policy monitor
 	ctl import - --list level1 <<<8.8.4.0/24
@@ -67,6 +82,25 @@ expect()
 	[[ $1 != "bloomctl commit" || -z ${untried:-} ]] || expected=1
 	untried=
 	[[ ${#readme[@]} -eq 0 || $1 != "bloomctl attach "*" --rollback "* ]] || untried=1
+}
+
+# --- while bloomd ends ------------------------------------------------------------------------------
+
+# What becomes of bloomd in the middle of a page, if a test says so: "killed", and systemd starts it again; "down", and
+# nobody does.
+mishap=
+
+# befalls NUMBER ALL: of all commands so many are done. bloomd is a child of the shell that follows the page.
+befalls()
+{
+	[[ -n $mishap && -n ${agent:-} && $1 -ge $(($2 / 2)) && $BASHPID -eq $follower ]] || return 0
+	agent_ends KILL 137
+	if [[ $mishap == killed ]]; then
+		agent
+	else
+		agent_ends() { :; }
+	fi
+	mishap=
 }
 
 # --- a page step by step ----------------------------------------------------------------------------
@@ -92,6 +126,7 @@ step()
 	line=$(sed -n "${taken}p" "$T/commands")
 	[[ $line == "$1" ]] || fail "the page shows '$line', and not '$1'"
 	type_in "${code:-$expected}" "$line"
+	befalls "$taken" "$(wc -l <"$T/commands")"
 }
 
 # The page shows no other.
@@ -119,7 +154,8 @@ type_in()
 	"systemctl "*) eval "$2" ;;
 	"bloomd "*)
 		eval "words=(${2#bloomd })"
-		in_server "$bloomd" --config "$T/bloomd.conf" "${words[@]}" >"$T/out" 2>"$T/err" || fail "$2: $(cat "$T/err")"
+		is_packaged || words=(--config "$T/bloomd.conf" "${words[@]}")
+		in_server "$bloomd" "${words[@]}" >"$T/out" 2>"$T/err" || fail "$2: $(cat "$T/err")"
 		;;
 	*)
 		other_command "$2" >"$T/out" 2>"$T/err" || code=$?
@@ -137,14 +173,25 @@ in_place() { in_server "$@"; }
 # What systemd would do with the services of others.
 other_service() { fail "systemctl $1"; }
 
-# systemctl ...: services of systemd are not started by tests. bloomd is the one that they know.
+# systemctl ...: services of systemd are not started by tests. Ours are what they know.
 systemctl()
 {
 	case $* in
-	"enable --now xdp-bloom bloomd") exits 0 up && agent ;;
-	"enable --now bloomd") agent ;;
+	"enable --now xdp-bloom bloomd") starts xdp-bloom && starts bloomd ;;
+	"enable --now bloomd") starts bloomd ;;
 	"reload bloomd") agent_reloads ;;
 	*) other_service "$*" ;;
+	esac
+}
+
+is_running() { [[ -n ${agent:-} ]] && kill -0 "$agent" 2>/dev/null; }
+
+# starts UNIT: if it does not run.
+starts()
+{
+	case $1 in
+	xdp-bloom) exits 0 up ;;
+	bloomd) is_running || agent ;;
 	esac
 }
 
@@ -171,6 +218,18 @@ lay_etc()
 }
 
 lift_etc() { umount -l /usr/local/share /etc 2>/dev/null || true; }
+
+# lay_share: the files in $examples, for this test alone, and the others that `make install` leaves, below $T/root. It is
+# asked once for all tests of this file.
+lay_share()
+{
+	[[ -d $XB_TEST_DIR/installed ]] ||
+		make -s -C "$root" -o build/bloomctl -o build/bloomd -o build/bloomd-fetch install \
+			DESTDIR="$XB_TEST_DIR/installed" PREFIX=/usr/local >/dev/null
+	cp -a "$XB_TEST_DIR/installed" "$T/root"
+	trap lift_etc EXIT
+	mount --bind "$T/root/usr/local/share" /usr/local/share
+}
 
 # In an /etc that is the test's.
 lay_configuration()
@@ -200,3 +259,7 @@ never_gets_to() { ! nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 2 -i 
 
 # shows PATTERN: stdout of the last command has such a line with more than 0 packets behind the reason.
 shows() { says "(^| )$1 +[1-9]"; }
+
+# On a machine that has packages.
+# shellcheck source=../package/installed.sh
+! is_packaged || . "$root/tests/package/installed.sh"

@@ -118,15 +118,14 @@ class Imported:
             (self.allowed if allow else self.names).add(entry)
             return
         assert not allow, entry
-        self.networks.setdefault((network.version, network.prefixlen), set()).add(
-            network.network_address)
+        host_bits = network.max_prefixlen - network.prefixlen
+        self.networks.setdefault((network.version, host_bits), set()).add(int(network.network_address) >> host_bits)
 
     def lists(self, about):
         if isinstance(about, str):
             return self.covers(self.names, about) and not self.covers(self.allowed, about)
-        return any(version == about.version and
-                   ipaddress.ip_network((about, length), strict=False).network_address in networks
-                   for (version, length), networks in self.networks.items())
+        return any(version == about.version and int(about) >> host_bits in networks
+                   for (version, host_bits), networks in self.networks.items())
 
     @staticmethod
     def covers(names, domain):

@@ -74,7 +74,10 @@ class Walk:
     # --- steps --------------------------------------------------------------------------------------
 
     def fresh_list(self):
+        taken = {section["list"] for section in self.sections.values()}
         self.lists += 1
+        while "l%d" % (self.lists % 40) in taken:
+            self.lists += 1
         return "l%d" % (self.lists % 40)
 
     def add(self):
@@ -99,6 +102,18 @@ class Walk:
         if self.sections:
             self.sections[self.dice.choice(sorted(self.sections))]["list"] = self.fresh_list()
             self.reload()
+
+    def hand_on(self):
+        """A section gets the list of another one, which goes or gets another list."""
+        if len(self.sections) < 2:
+            return
+        giver, taker = self.dice.sample(sorted(self.sections), 2)
+        self.sections[taker]["list"] = self.sections[giver]["list"]
+        if self.dice.random() < 0.5:
+            del self.sections[giver]
+        else:
+            self.sections[giver]["list"] = self.fresh_list()
+        self.reload()
 
     def change_file(self):
         if self.sections:
@@ -254,9 +269,9 @@ class Walk:
 
     def step(self):
         what = self.dice.choice((self.add, self.add, self.add, self.remove, self.rename, self.change_list,
-                                 self.change_file, self.write, self.write, self.spoil, self.take_away, self.forget,
-                                 self.forget, self.fill_disk, self.free_disk, self.free_disk, self.update,
-                                 self.update, self.rest, self.rest))
+                                 self.hand_on, self.hand_on, self.change_file, self.write, self.write, self.spoil,
+                                 self.take_away, self.forget, self.forget, self.fill_disk, self.free_disk,
+                                 self.free_disk, self.update, self.update, self.rest, self.rest))
         self.done[what.__name__] = self.done.get(what.__name__, 0) + 1
         what()
 

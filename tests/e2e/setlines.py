@@ -2,11 +2,12 @@
 """setlines.py KIND COUNT SPACE SEED: lines for the tests of set operations, drawn with repeats from a
 space of so many."""
 import random
+import socket
 import sys
 
 
 def address(number):
-    return b"%d.%d.%d.%d" % tuple(number.to_bytes(4, "big"))
+    return socket.inet_ntoa(number.to_bytes(4, "big")).encode()
 
 
 def odd(number):
@@ -16,23 +17,15 @@ def odd(number):
             b"256." + address(number)[:9], b"4294967296", b"%d.%d" % (number, number % 7), b"")[number % 12]
 
 
-def line(kind, number):
-    spread = number * 2654435761 % 2 ** 32
-    if kind == "address":
-        return address(spread)
-    if kind == "integer":
-        return b"%d" % spread
-    if kind == "short":
-        return b"%x" % spread
-    return odd(spread) if kind == "odd" else b"%063x" % (spread ** 7)
+KINDS = {"address": address, "integer": lambda number: b"%d" % number, "odd": odd,
+         "text": lambda number: b"%063x" % number ** 7 * 4}
 
 
 def main():
-    kind, count, space, seed = sys.argv[1], *map(int, sys.argv[2:])
+    line, count, space, seed = KINDS[sys.argv[1]], *map(int, sys.argv[2:])
     chosen = random.Random(seed)
-    for start in range(0, count, 65536):
-        numbers = range(start, min(start + 65536, count))
-        sys.stdout.buffer.write(b"".join(line(kind, chosen.randrange(space)) + b"\n" for _ in numbers))
+    for number in chosen.choices(range(space), k=count):
+        sys.stdout.buffer.write(line(number * 2654435761 % 2 ** 32) + b"\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/e2e/standin.py DIRECTORY PORT: in place of CrowdSec's local API, for what Debian's version does not
+"""tests/e2e/standin.py DIRECTORY PORT [ADDRESS]: in place of CrowdSec's local API, for what Debian's version does not
 do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
 once, and nothing new until that file is there again. In place of @SECONDS@, a time in seconds since 1970, it puts the
 duration that is left until then. A first line "HTTP STATUS [HEADER]" in a file is the status, "CUT" in its place cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post,
@@ -13,6 +13,7 @@ import sys
 import time
 
 DIRECTORY, PORT = sys.argv[1], int(sys.argv[2])
+ADDRESS = sys.argv[3] if len(sys.argv) > 3 else "127.0.0.1"
 NOTHING = b'{"new":null,"deleted":null}'
 
 
@@ -87,7 +88,7 @@ def main():
         if not os.path.exists(path_of(name)):
             with open(path_of(name), "wb") as file:
                 file.write(text)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+    server = http.server.ThreadingHTTPServer((ADDRESS, PORT), Handler)
     with open(path_of("serving"), "w", encoding="ascii"):
         pass
     server.serve_forever()

@@ -145,7 +145,7 @@ t_programs_that_are_missing()
 	done
 }
 
-listed() { ctl -q list | grep -q "^$1 "; }
+listed() { ctl -q list | contains "^$1 "; }
 
 # conf TEXT: checks a configuration; what is said is in $T/err.
 conf()
@@ -222,7 +222,7 @@ notified() { grep -qxF -- "$1" "$T/notified"; }
 
 # status_comes PATTERN: the last STATUS is so, when bloomd has looked again.
 status_comes() { wait_for "the STATUS $1" last_status "$1"; }
-last_status() { grep "^STATUS=" "$T/notified" | tail -n 1 | grep -qxE -- "STATUS=$1"; }
+last_status() { grep "^STATUS=" "$T/notified" | tail -n 1 | contains "^STATUS=$1$"; }
 
 # watchdogs COUNT: systemd has heard so often that it lives.
 watchdogs() { [[ $(grep -cx WATCHDOG=1 "$T/notified") -ge $1 ]]; }
@@ -267,7 +267,7 @@ t_what_systemd_hears()
 		kill -HUP "$agent"
 		wait_for "READY" notified READY=1
 		grep -vE '^(WATCHDOG|STATUS)' "$T/notified" | tr '\n' ' ' |
-			grep -qE '^RELOADING=1 MONOTONIC_USEC=[1-9][0-9]* READY=1 $' || fail "$(cat "$T/notified")"
+			contains '^RELOADING=1 MONOTONIC_USEC=[1-9][0-9]* READY=1 $' || fail "$(cat "$T/notified")"
 		echo '[wrong]' >"$T/bloomd.conf" # the other time
 	done
 	: >"$T/notified"
@@ -354,7 +354,7 @@ t_a_look_before_the_change_can_be_seen()
 	agent_ends
 }
 
-gone() { ! ctl -q list | grep -q "^$1 "; }
+gone() { ! ctl -q list | contains "^$1 "; }
 
 # The store of before comes back as another file.
 t_another_store_in_its_place()
@@ -378,18 +378,12 @@ t_a_store_of_another_version()
 
 	ctl -q add 10.77.0.3
 	ctl -q attach x0
-	"$root/tests/e2e/older.py" "$state" newer
+	"$root/tests/e2e/otherschema.py" "$state" 99
 	tool "$bloomd" --config /dev/null >"$T/out" 2>"$T/err" || code=$?
 	[[ $code -eq 3 ]] || fail "bloomd ends with $code: $(cat "$T/err")"
 	one_line
 	complains "the store was written by a newer bloomd \(schema 99, "
 	blocked 10.77.0.3
-	rm -r "$state" "$pins" "$counters"
-	ctl -q add 10.77.0.3 10.77.0.4
-	"$root/tests/e2e/older.py" "$state" mapped
-	agent
-	exits 0 list
-	says '^10.77.0.4 '
 }
 
 # What expires is not taken out while the disk is full, which is told once, and is so afterwards.

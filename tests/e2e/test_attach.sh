@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-has_xdp() { ip -n "$server" -d link show "$1" | grep -q 'prog/xdp\|xdpgeneric\|xdpdrv\|xdpoffload'; }
+has_xdp() { ip -n "$server" -d link show "$1" | contains 'prog/xdp|xdpgeneric|xdpdrv|xdpoffload'; }
 
 no_xdp() { ! has_xdp "$1" || fail "$1 has an XDP program: $(ip -n "$server" -d link show "$1" | head -n 3)"; }
 
@@ -22,7 +22,7 @@ t_native()
 {
 	exits 0 attach x0 --mode native
 	says 'x0 attached in native mode'
-	ip -n "$server" -d link show x0 | grep -q ' xdp ' || fail "not in native mode"
+	ip -n "$server" -d link show x0 | contains ' xdp ' || fail "not in native mode"
 	ctl add 10.77.0.3
 	blocked 10.77.0.3
 	passes 10.77.0.2
@@ -34,7 +34,7 @@ t_skb()
 {
 	exits 0 attach x0 --mode skb
 	says 'x0 attached in skb mode'
-	ip -n "$server" -d link show x0 | grep -q xdpgeneric || fail "not in skb mode"
+	ip -n "$server" -d link show x0 | contains xdpgeneric || fail "not in skb mode"
 	ctl add 10.77.0.3
 	blocked 10.77.0.3
 	passes 10.77.0.2
@@ -259,8 +259,8 @@ t_what_a_backup_member_receives()
 	done
 }
 
-is_active() { ip -n "$server" -d link show b0 | grep -q "active_slave $1 "; }
-received() { ip -n "$server" -j -s link show "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["stats64"]["rx"]["packets"])'; }
+is_active() { ip -n "$server" -d link show b0 | contains "active_slave $1 "; }
+received() { ip -n "$server" -j -s link show "$1" | of_json 'd[0]["stats64"]["rx"]["packets"]'; }
 has_received() { [[ $(received "$1") -ge $2 ]]; }
 
 # away_at POINT COMMAND...: while it stands there, the link goes away, and it comes back 0.4 s after it goes on.

@@ -61,6 +61,17 @@ t_host_bits()
 	exits 0 test 192.0.2.5
 	exits 0 add 2001:db8::5/32
 	complains 'taken as 2001:db8::/32'
+	# Nothing is taken.
+	exits 2 add 198.51.100.77/24 /24
+	one_line
+	exits 2 add 192.0.2.78/24
+	one_line
+	printf 'add 198.51.100.77/24\nadd /24\n' >"$T/batch"
+	exits 2 batch "$T/batch"
+	one_line
+	printf 'add 198.51.100.77/25\n' >"$T/batch"
+	exits 0 batch "$T/batch"
+	complains 'taken as 198.51.100.0/25'
 	printf '# list\n198.51.100.9/24\n' >"$T/list"
 	exits 0 import "$T/list" --include-bogons
 	[[ $(wc -l <"$T/err") -eq 1 ]]
@@ -371,8 +382,8 @@ t_damaged_store()
 	local file
 
 	begin
-	file=$(find "$state" -name '*.mdb' ! -name '*lock*' | head -n 1)
-	[[ -n $file ]] || file=$(find "$state" -type f -size +4k | head -n 1)
+	file=$(find "$state" -name '*.mdb' ! -name '*lock*' | sed -n 1p)
+	[[ -n $file ]] || file=$(find "$state" -type f -size +4k | sed -n 1p)
 	cp "$file" "$T/good"
 	head -c "$(stat -c %s "$file")" /dev/urandom >"$T/junk"
 	cat "$T/junk" >"$file"
@@ -400,8 +411,8 @@ t_emptied_store()
 	local file
 
 	begin
-	file=$(find "$state" -name '*.mdb' ! -name '*lock*' | head -n 1)
-	[[ -n $file ]] || file=$(find "$state" -type f -size +4k | head -n 1)
+	file=$(find "$state" -name '*.mdb' ! -name '*lock*' | sed -n 1p)
+	[[ -n $file ]] || file=$(find "$state" -type f -size +4k | sed -n 1p)
 	: >"$file"
 	ctl add 192.0.2.1 >"$T/out" 2>"$T/err" || true
 	[[ -s $T/err ]] || fail "not a word of it"

@@ -181,8 +181,7 @@ t_gone_after_a_week_on_the_network()
 	ip -n "$server" route del default
 	exits 0 up
 	exits 0 -j allow list --list auto:gateway
-	at=$(python3 -c 'import json, sys
-print(json.load(open(sys.argv[1]))["entries"][0]["lists"][0]["expires"])' "$T/out")
+	at=$(of_json 'd["entries"][0]["lists"][0]["expires"]' <"$T/out")
 	hours=$((($(date -d "$at" +%s) - $(date +%s) + 1800) / 3600))
 	[[ $hours -eq 168 ]] || fail "it goes in $hours hours: $(cat "$T/out")"
 	asks $router || fail "$router does not answer"

@@ -33,7 +33,7 @@ end_lies()
 	wait "$liar" || true
 }
 
-received() { ip -n "$server" -s -j link show x0 | jq '.[0].stats64.rx.packets'; }
+received() { ip -n "$server" -s -j link show x0 | of_json 'd[0]["stats64"]["rx"]["packets"]'; }
 more_than() { [[ $(received) -gt $1 ]]; }
 
 # lie FRAMES: and then nothing comes.
@@ -111,7 +111,7 @@ t_attach_does_not_believe()
 	exits 3 attach x0 --mode skb
 	one_line
 	complains '^bloomctl: x0: the driver took the filter in skb mode and does not call it: [0-9]+ packets came in'
-	! ip -n "$server" -d link show x0 | grep -q xdp || fail "the filter is still on x0"
+	! ip -n "$server" -d link show x0 | contains xdp || fail "the filter is still on x0"
 	exits 1 -j status
 	json 'd["interfaces"] == []'
 	# The same frames reach a program in the driver.
@@ -136,7 +136,7 @@ t_the_agent_finds_a_liar()
 }
 
 # takes_off: somebody ends the bpf_link, of which no event tells but the interface itself.
-takes_off() { bpftool link detach pinned "$pins/iface-$(ip -n "$server" -j link show x0 | jq '.[0].ifindex')"; }
+takes_off() { bpftool link detach pinned "$pins/iface-$(ip -n "$server" -j link show x0 | of_json 'd[0]["ifindex"]')"; }
 
 t_the_agent_puts_back_what_was_taken_off()
 {

@@ -37,6 +37,8 @@ t_bans_come_into_force()
 	exits 0 feeds
 	says '^crowdsec: (updated|unchanged)$'
 	says '^  list     crowdsec, 2 entries$'
+	exits 2 policy allow-only
+	complains 'sources that nobody added by hand: 2 in list crowdsec by crowdsec '
 	exits 0 metrics
 	says '^xdp_bloom_feed_entries\{feed="crowdsec"\} 2$'
 	says '^xdp_bloom_feed_period_seconds\{feed="crowdsec"\} 1$'
@@ -139,7 +141,7 @@ t_origins()
 	wait_for "the others" is_listed 10.77.0.4
 	comes_blocked 10.77.0.4
 	blocked 10.77.0.3
-	ctl scope | grep -q 'crowdsec.*icmp' || fail "the list has no scope: $(ctl scope)"
+	ctl scope | contains 'crowdsec.*icmp' || fail "the list has no scope: $(ctl scope)"
 	ends_within 10.77.0.3 35998 36002 || fail "it ends in $(ends 10.77.0.3) s"
 }
 
@@ -269,7 +271,7 @@ t_tls()
 	lapi_configure 'tls:' "  cert_file: $T/lapi.crt" "  key_file: $T/lapi.key" '  client_verification: VerifyClientCertIfGiven' \
 		"  ca_cert_path: $T/ca.crt" '  bouncers_allowed_ou: [bouncer-ou]' '  agents_allowed_ou: [agent-ou]'
 	sed -i 's|http://127.0.0.1|https://localhost|' "$T/lapi/local_api_credentials.yaml"
-	cscli machines add -a --force >"$T/none"
+	machine
 	sed -i 's|http://127.0.0.1|https://localhost|' "$T/lapi/local_api_credentials.yaml"
 	lapi_start
 	make_key bouncer
@@ -305,7 +307,7 @@ t_socket()
 	wait_for "the next ban" is_listed 10.77.0.4
 	rm "$T/lapi.sock"
 	wait_for "its failure" has_state no-connection
-	ctl feeds | grep -q "why      cannot connect to $T/lapi.sock" || fail "it says: $(ctl feeds)"
+	ctl feeds | contains "why      cannot connect to $T/lapi.sock" || fail "it says: $(ctl feeds)"
 	blocked 10.77.0.3 10.77.0.4
 }
 

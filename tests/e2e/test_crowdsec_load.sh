@@ -47,6 +47,25 @@ t_metrics_are_cheap()
 	[[ $many_scraped -lt $((5 * few_scraped)) ]] || fail "a scrape takes $many_scraped ns with many, $few_scraped with few"
 }
 
+# All decisions come again, and the loop itself has no more to do with many than with few: a process beside it reads them.
+t_the_loop_does_not_read_them()
+{
+	local few many
+
+	stand_in
+	ctl -q attach x0
+	answer whole "$(decisions 0 600)"
+	bouncer 'usage-metrics = no'
+	wait_for "the first bans" has_listed 600
+	few=$(costs 5 resync)
+	answer whole "$(decisions 0 65000)"
+	patience=$((6 * patience)) resync
+	has_listed 65000 || fail "$(listed) are listed"
+	many=$(costs 5 resync)
+	echo "us of the loop for an answer with 600 decisions and with 65000: $((few / 1000)) and $((many / 1000))"
+	[[ $many -lt $((4 * few)) ]] || fail "an answer takes $many ns with many decisions, $few with few"
+}
+
 # changes COMMAND...: by an administrator.
 changes() { exits 0 --wait 60 "$@"; }
 

@@ -82,6 +82,8 @@ page_did()
 {
 	case $1 in
 	"systemctl enable"* | "systemctl reload"*)
+		# The bloomd of packages runs already, and has not read the new file before it reloads.
+		! is_packaged || [[ $1 == *reload* ]] || return 0
 		wait_for "the decisions ($(ctl feeds))" works
 		next_answer
 		;;
@@ -101,8 +103,8 @@ t_recipe()
 	rename eth0
 	ban --ip 5.9.0.1
 	page_runs crowdsec 15
-	ctl scope crowdsec | grep -q 'tcp/22,tcp/80,tcp/443' || fail "no scope: $(ctl scope crowdsec)"
-	ctl verdict crowdsec | grep -q count || fail "no verdict: $(ctl verdict crowdsec)"
+	ctl scope crowdsec | contains 'tcp/22,tcp/80,tcp/443' || fail "no scope: $(ctl scope crowdsec)"
+	ctl verdict crowdsec | contains count || fail "no verdict: $(ctl verdict crowdsec)"
 	cscli bouncers list -o raw >"$T/out"
 	! grep -q firewall "$T/out" || fail "the other bouncer stays"
 }
@@ -110,6 +112,7 @@ t_recipe()
 t_recipe_after_the_readme()
 {
 	readme=(eth0)
+	mishap=killed
 	t_recipe
 }
 

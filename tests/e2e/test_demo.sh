@@ -68,8 +68,6 @@ killed_by()
 t_fleet_is_killed()
 {
 	command -v redis-check-rdb >/dev/null || skip "no redis-server (Debian: redis-tools has it as redis-check-rdb)"
-	killed_by TERM
-	[[ -z $(ls "$T/tmp") ]] || fail "files are left: $(ls "$T/tmp")"
 	killed_by HUP
 	[[ -z $(ls "$T/tmp") ]] || fail "files are left: $(ls "$T/tmp")"
 	killed_by KILL

@@ -58,19 +58,6 @@ t_restore_of_old()
 	asks example.com passed
 }
 
-# Of a version that took a port of DNS for another kind too, which did nothing.
-t_restore_of_shared_ports()
-{
-	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0'
-
-	echo "$head,\"ports\":{\"dns\":[53],\"tls\":[53,443],\"http\":[53]}}" >"$T/old"
-	exits 0 restore "$T/old"
-	complains 'port 53 of tls is left out: it is a dns port'
-	complains 'port 53 of http is left out'
-	exits 0 ports
-	[[ $(cat "$T/out") == $'dns  53\ntls  443\nhttp off' ]] || fail "$(cat "$T/out")"
-}
-
 t_restore_bad_input()
 {
 	local head='{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0' one
@@ -81,7 +68,8 @@ t_restore_bad_input()
 	for one in '"ports":1' '"ports":{"dns":[53]}' '"ports":{"dns":[0],"tls":[],"http":[]}' \
 		'"ports":{"dns":[53,53],"tls":[],"http":[]}' '"ports":{"dns":[65536],"tls":[],"http":[]}' \
 		'"ports":{"dns":["53"],"tls":[],"http":[]}' '"ports":{"dns":[-1],"tls":[],"http":[]}' \
-		'"ports":{"dns":[1,2,3,4,5],"tls":[],"http":[]}' '"ports":{"dns":[],"tls":[80],"http":[80]}'; do
+		'"ports":{"dns":[1,2,3,4,5],"tls":[],"http":[]}' '"ports":{"dns":[],"tls":[80],"http":[80]}' \
+		'"ports":{"dns":[53],"tls":[53,443],"http":[]}' '"ports":{"dns":[53],"tls":[443],"http":[53]}'; do
 		echo "$head,$one}" >"$T/bad"
 		exits 2 restore "$T/bad"
 		one_line

@@ -91,7 +91,7 @@ t_waits_for_nobody()
 	says '^0 expired$'
 }
 
-has_no_program() { ! ip -n "$server" -d link show x0 | grep -q prog/xdp; }
+has_no_program() { ! ip -n "$server" -d link show x0 | contains prog/xdp; }
 
 # ends_what_is_over UNIT: what the unit runs afterwards takes the program of a trial off.
 ends_what_is_over()

@@ -14,7 +14,7 @@ t_ban_and_unban()
 {
 	plain_jail
 	begin_without_bloomd
-	wait_for "the ports" eval "ctl scope f2b-sshd | grep -q 'tcp/22$'"
+	wait_for "the ports" eval "ctl scope f2b-sshd | contains 'tcp/22$'"
 	bans_for_the_port is_free
 	ends_quietly
 }
@@ -30,10 +30,10 @@ t_ports()
 {
 	ports=$'port = http,https,8000:8010,53\nprotocol = tcp,udp' plain_jail
 	begin_without_bloomd
-	wait_for "the ports" eval "ctl scope f2b-sshd | grep -q 'tcp/53,tcp/80,tcp/443,tcp/8000-8010,udp/53,udp/80,udp/443,udp/8000-8010$'"
+	wait_for "the ports" eval "ctl scope f2b-sshd | contains 'tcp/53,tcp/80,tcp/443,tcp/8000-8010,udp/53,udp/80,udp/443,udp/8000-8010$'"
 	plain_jail type=allports
 	client reload
-	wait_for "the ports" eval "ctl -j scope f2b-sshd | grep -q '\"all\"'"
+	wait_for "the ports" eval "ctl -j scope f2b-sshd | contains '\"all\"'"
 	ports="port = nosuchport" plain_jail
 	! (client reload) || fail "a port that nobody knows is taken"
 	grep -q 'no port is called nosuchport' "$T/fail2ban.log" || fail "nobody says what is wrong"
@@ -46,23 +46,23 @@ t_networks()
 	customers
 	plain_jail type=allports
 	begin_without_bloomd
-	client set sshd banip "${two[@]}" 2001:db8:7::/48
+	f2b set sshd banip "${two[@]}" 2001:db8:7::/48
 	becomes_listed 2001:db8:7::/48
 	comes_blocked "${customer6[@]:0:3}"
 	passes "${customer6[3]}"
-	client set sshd unbanip "${two[0]}"
+	f2b set sshd unbanip "${two[0]}"
 	blocked "${customer6[@]:0:3}"
 	wait_for "two bans in the database" are_kept 2
 	server_ends KILL
 	server_starts
 	wait_for "two bans again" bans_are 3
-	client set sshd banip "${two[0]}"
+	f2b set sshd banip "${two[0]}"
 	wait_for "three bans" bans_are 4
-	client set sshd unbanip "${two[1]}"
+	f2b set sshd unbanip "${two[1]}"
 	blocked "${customer6[@]:0:3}"
-	client set sshd unbanip "${two[0]}"
+	f2b set sshd unbanip "${two[0]}"
 	passes "${customer6[@]}"
-	client set sshd unbanip 2001:db8:7::/48
+	f2b set sshd unbanip 2001:db8:7::/48
 	bans_are 0 || fail "$(listed) are listed"
 	ends_quietly
 }
@@ -72,7 +72,7 @@ t_kill()
 {
 	plain_jail type=allports
 	begin_without_bloomd
-	client set sshd banip 10.77.0.3 10.77.0.4
+	f2b set sshd banip 10.77.0.3 10.77.0.4
 	wait_for "two bans" bans_are 2
 	wait_for "both in the database" are_kept 2
 	server_ends KILL

@@ -8,13 +8,31 @@
 
 listed=(10.77.0.3 10.77.0.4 fd77::3)
 
-# The known state each point starts from: two lists, one world.
+# The known state each point starts from: two lists, one world. What a point before has left is taken back.
 begin()
 {
-	ctl -q detach --all 2>/dev/null
-	rm -rf "$state" "$pins" "$counters"
+	if [[ -e $state ]]; then
+		ctl -q batch - <<-END
+			del 10.77.0.5 10.77.0.6 10.77.3.0/24 10.77.3.0/25 192.0.2.1 fd77::4 --exist
+			add ${listed[*]} --exist
+			allow del 10.77.0.3 fd77::3 --exist
+		END
+		return
+	fi
 	ctl add "${listed[@]}"
 	ctl -q attach x0
+}
+
+# Where more is left than that, all of it goes.
+begin_from_nothing()
+{
+	begin()
+	{
+		ctl -q detach --all 2>/dev/null
+		rm -rf "$state" "$pins" "$counters"
+		ctl add "${listed[@]}"
+		ctl -q attach x0
+	}
 }
 
 points_of()
@@ -28,18 +46,12 @@ points_of()
 # whole_or_absent ENTRY...: in the store all or none, and each packet agrees with the store.
 whole_or_absent()
 {
-	local one in=() out=()
-
-	for one; do
-		if ctl -q test "$one"; then
-			in+=("$one")
-		else
-			out+=("$one")
-		fi
-	done
-	[[ ${#in[@]} -eq 0 || ${#out[@]} -eq 0 ]] || fail "$point: in: ${in[*]}, out: ${out[*]}"
-	[[ ${#in[@]} -eq 0 ]] || blocked "${in[@]}"
-	[[ ${#out[@]} -eq 0 ]] || passes "${out[@]}"
+	if ctl test "$@" >"$T/out"; then
+		blocked "$@"
+	else
+		[[ $(grep -c 'is not listed' "$T/out") -eq $# ]] || fail "$point: half of it: $(cat "$T/out")"
+		passes "$@"
+	fi
 }
 
 # die_everywhere "KEPT..." "CHANGED..." COMMAND...: KEPT are listed throughout.
@@ -70,13 +82,12 @@ die_everywhere()
 
 t_add() { die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 fd77::4" add 10.77.0.5 10.77.3.0/25 fd77::4; }
 
-t_add_one() { die_everywhere "${listed[*]}" "10.77.0.5" add 10.77.0.5; }
-
 t_del() { die_everywhere "10.77.0.4" "10.77.0.3 fd77::3" del 10.77.0.3 fd77::3; }
 
 t_import()
 {
 	printf '10.77.0.5\n10.77.3.0/24\nfd77::4\n192.0.2.1\n' >"$T/list"
+	begin_from_nothing
 	die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list" --include-bogons
 }
 
@@ -88,16 +99,15 @@ t_import_replace()
 
 t_import_bulk()
 {
-	python3 -c '
-for i in range(51000):
-    print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))
-print("10.77.0.5\nfd77::4")' >"$T/list"
+	{
+		printf '172.16.%s\n' {0..203}.{0..249}
+		printf '%s\n' 10.77.0.5 fd77::4
+	} >"$T/list"
+	begin_from_nothing
 	die_everywhere "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list" --include-bogons
 }
 
-t_rotate() { die_everywhere "${listed[*]}" "" rotate; }
-
-t_rotate_with_wishes() { die_everywhere "${listed[*]}" "" rotate --fpr 0.001 --capacity 9000; }
+t_rotate_with_wishes() { begin_from_nothing && die_everywhere "${listed[*]}" "" rotate --fpr 0.001 --capacity 9000; }
 
 t_flush() { die_everywhere "" "${listed[*]}" flush --yes; }
 
@@ -211,15 +221,16 @@ t_death_in_repair()
 # kill -9 from outside, whenever, whatever it does.
 t_kill_at_random()
 {
-	local number victim
+	local number victim rounds=32
 	local -a commands=(
 		"add 198.51.100.@" "allow add 198.51.100.@" "rotate --no-confirm" "add 2001:db8::@"
 		"allow del 198.51.100.@ --exist" "rotate --confirm" "allow add 2001:db8::/32 --exist"
 		"policy enforce"
 	)
 
+	[[ -z ${XB_TEST_ALL:-} ]] || rounds=80
 	begin
-	for ((number = 1; number <= 80; number++)); do
+	for ((number = 1; number <= rounds; number++)); do
 		# shellcheck disable=SC2086
 		ctl -q ${commands[number % ${#commands[@]}]//@/$number} >/dev/null 2>&1 &
 		victim=$!

@@ -83,12 +83,12 @@ t_a_feed_allows_nothing()
 	exits 0 test victim.example
 	exits 0 test deep.n8.example
 	[[ $(ctl list --list names | wc -l) -eq 49 ]] || fail "$(ctl list --list names)"
-	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
+	[[ $(ctl -j allow list --list names 2>/dev/null | of_json 'len(d["entries"])') -eq 0 ]] || fail "$(ctl allow list)"
 	# What an older version took from the list goes.
 	ctl -q allow add old.example --list names
 	echo '||n51.example^' >>"$T/list"
 	wait_for "the third list" is_named n51.example
-	[[ $(ctl -j allow list --list names 2>/dev/null | jq '.entries | length') -eq 0 ]] || fail "$(ctl allow list)"
+	[[ $(ctl -j allow list --list names 2>/dev/null | of_json 'len(d["entries"])') -eq 0 ]] || fail "$(ctl allow list)"
 }
 
 # What of a list nobody gets to feel is told wherever somebody looks.
@@ -104,7 +104,7 @@ t_what_is_left_out_is_told()
 	says "^  left out 2 lines, the first in line 3: 'c.example' may not be allowed by this list$"
 	exits 0 -j feeds
 	json 'd["feeds"][0]["left_out"] == 2 and d["feeds"][0]["first_left_out"].startswith("3: ")'
-	jq -e '.left_out == 2' "$state/feeds/names.json" || fail "$(cat "$state/feeds/names.json")"
+	[[ $(of_json 'd["left_out"]' <"$state/feeds/names.json") -eq 2 ]] || fail "$(cat "$state/feeds/names.json")"
 	# Of another list, others.
 	printf '%s\n' '||a.example^' '||b.example^' '||e.example^' >"$T/list"
 	wait_for "the other list" tells_nothing_left
@@ -116,11 +116,11 @@ t_what_is_left_out_is_told()
 	says '^  bogons   1 left out$'
 }
 
-tells_nothing_left() { ctl -j feeds | jq -e '.feeds[0].left_out == 0 and (.feeds[0] | has("first_left_out") | not)'; }
+tells_nothing_left() { [[ $(ctl -j feeds | of_json 'd["feeds"][0]["left_out"], "first_left_out" in d["feeds"][0]') == '(0, False)' ]]; }
 
-list_holds() { [[ $(ctl -j list --list own | jq "[.entries[] | select(.lists[0].$1)] | length") -eq 50 ]]; }
+list_holds() { [[ $(ctl -j list --list own | of_json "sum(bool($1) for e in d['entries'] for expires in [e['lists'][0].get('expires', '')])") -eq 50 ]]; }
 
-end_of_own() { ctl -j list --list own | jq -r '[.entries[].lists[].expires] | min'; }
+end_of_own() { ctl -j list --list own | of_json 'min(l["expires"] for e in d["entries"] for l in e["lists"])'; }
 renews_own() { ctl -q feeds update && [[ $(end_of_own) > $1 ]]; }
 
 # The author's timeouts would empty the list before it is fetched again.
@@ -159,7 +159,7 @@ t_a_list_does_not_end_before_the_next_fetch()
 	wait_for "a refusal" has_outcome own refused format
 }
 
-is_named() { ctl list --list names | grep -q "^$1 "; }
+is_named() { ctl list --list names | contains "^$1 "; }
 is_not_listed() { ! is_named "$1"; }
 
 # refused_key LINE CAUSE: a feed with this key is no configuration.

@@ -148,7 +148,10 @@ t_retry_after_and_backoff()
 	wait_for "the first list" has_outcome main updated
 	mode 429
 	wait_for "a refusal" has_outcome main http-error
-	wait=$(ctl -j feeds | jq '.feeds[0] | (.next_fetch | fromdate) - (.last_attempt | fromdate)')
+	wait=$(ctl -j feeds | python3 -c 'import datetime, json, sys
+feed = json.load(sys.stdin)["feeds"][0]
+next_fetch, last = (datetime.datetime.strptime(feed[key], "%Y-%m-%dT%H:%M:%SZ") for key in ("next_fetch", "last_attempt"))
+print(int((next_fetch - last).total_seconds()))')
 	[[ $wait -eq 3 ]] || fail "it waits for $wait s"
 	mode good
 	echo 7 >"$T/version"
@@ -178,7 +181,7 @@ t_a_list_that_cannot_be_meant()
 }
 
 # The first end of an entry.
-first_end() { ctl -j list --list main | jq -r '[.entries[].lists[].expires] | min'; }
+first_end() { ctl -j list --list main | of_json 'min(l["expires"] for e in d["entries"] for l in e["lists"])'; }
 
 # is_renewed END: another fetch lets none of them end before that, or even then.
 is_renewed()

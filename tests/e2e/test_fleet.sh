@@ -15,8 +15,10 @@ t_what_one_lists_all_list()
 	wait_for "it" has b 192.0.2.1
 	wait_for "it" has c 192.0.2.1
 	wait_for "the same" are_equal a b c
-	listing c | grep -q 'expires .* comment "port scan"' || fail "time or comment is lost: $(listing c)"
+	listing c | contains 'expires .* comment "port scan"' || fail "time or comment is lost: $(listing c)"
 	[[ $(listing c) == "$(listing a)" ]] || fail "it was added at another time: $(listing a; listing c)"
+	of c save | contains '"origins":\["fleet"\]' || fail "it does not say that it is another's"
+	! of a save | contains origins || fail "it says that it is another's"
 	of b -q del 192.0.2.1
 	wait_for "its end" has_not a 192.0.2.1
 	wait_for "its end" has_not c 192.0.2.1
@@ -132,7 +134,7 @@ t_requests_of_an_operator()
 	wait_for "a resync" grep -q 'resynced (asked)' "$T/b/log"
 	wait_for "b in the fleet" reads b
 	wait_for "the same" are_equal a b
-	of b fleet | grep -q '^  list     default, 1 entries, published, followed$' || fail "$(of b fleet)"
+	of b fleet | contains '^  list     default, 1 entries, published, followed$' || fail "$(of b fleet)"
 	! of b -q fleet nonsense || fail "it is no subcommand"
 }
 
@@ -261,7 +263,7 @@ t_what_waits_is_counted_at_once()
 	kill -STOP "${host_pid[a]}"
 	of a -q add 192.0.2.1 192.0.2.2
 	outbox_is a 2 || fail "$(field a outbox) changes wait"
-	of a fleet | grep -q 'outbox *2 to publish' || fail "$(of a fleet)"
+	of a fleet | contains 'outbox *2 to publish' || fail "$(of a fleet)"
 	kill -CONT "${host_pid[a]}"
 	wait_for "an empty outbox" outbox_is a 0
 }

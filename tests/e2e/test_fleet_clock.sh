@@ -11,7 +11,7 @@
 # Or less by what the server takes to answer.
 hour='(35[0-9]{2}|3600)'
 
-shows() { of "$1" fleet | grep -qE -- "$2"; }
+shows() { of "$1" fleet | contains "$2"; }
 
 t_a_clock_that_is_wrong()
 {

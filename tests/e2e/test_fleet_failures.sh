@@ -93,7 +93,7 @@ t_password_is_wrong()
 t_certificate_is_expired()
 {
 	fleet a
-	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$T/server.key" -out "$T/good.crt" -subj /CN=localhost -days 2 \
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/server.key" -out "$T/good.crt" -subj /CN=localhost -days 2 \
 		-addext subjectAltName=DNS:localhost 2>/dev/null
 	openssl req -new -key "$T/server.key" -subj /CN=server -out "$T/server.csr" 2>/dev/null
 	openssl x509 -req -in "$T/server.csr" -CA "$T/good.crt" -CAkey "$T/server.key" -CAcreateserial -days 0 \
@@ -254,7 +254,7 @@ t_list_has_another_name()
 	has b 192.0.2.1 || fail "the former list is gone"
 }
 
-shares() { reads "$1" && of "$1" fleet | grep -q "list     $2, "; }
+shares() { reads "$1" && of "$1" fleet | contains "list     $2, "; }
 
 t_host_leaves()
 {

@@ -171,6 +171,59 @@ t_forged_fields()
 	goes_on a 4
 }
 
+# What else leads past the entry is spoiled as well: the snapshot is of another secret, of a former log, or none.
+t_forged_entries_beside_snapshots()
+{
+	fleet_with_key a b
+	publishes 1 of a -q add 192.0.2.1
+	makes_snapshot a
+	ask_redis copy 'xb:{test}:snapshot' former >"$T/out"
+	patience=8
+	forge manifest
+	forge put 203.0.113.1
+	wait_for "a second log" has_begun_anew_somewhere 2
+	wait_for "a in it" reads a
+	wait_for "b in it" reads b
+	ask_redis copy former 'xb:{test}:snapshot' replace >"$T/out"
+	forge del 192.0.2.1
+	wait_for "a third log" has_begun_anew_somewhere 3
+	wait_for "a in it" reads a
+	wait_for "b in it" reads b
+	wrong_type snapshot
+	forge put 203.0.113.1
+	wait_for "a fourth log" has_begun_anew_somewhere 4
+	of b -q add 192.0.2.2
+	wait_for "what is listed then" has a 192.0.2.2
+	wait_for "the same" are_equal a b
+	[[ $(listing a | wc -l) -eq 2 ]] || fail "it has others: $(listing a)"
+}
+
+# Each entry is one of a host; but the one in front of what the hosts have last, and one behind it, stand elsewhere.
+t_a_log_in_the_place_of_another()
+{
+	local i
+
+	fleet_with_key a b
+	for i in 1 2 3; do
+		publishes 1 of a -q add 192.0.2.$i
+	done
+	wait_for "them" has b 192.0.2.3
+	ask_redis copy 'xb:{test}:log' former >"$T/out"
+	ask_redis eval "redis.call('DEL', KEYS[1])
+		local entries = redis.call('XRANGE', KEYS[2], '-', '+')
+		local last = #entries
+		entries[last - 1], entries[last + 1] = entries[1], entries[2]
+		for i, each in ipairs(entries) do
+			redis.call('XADD', KEYS[1], i .. '-0', 'e', each[2][2])
+		end" 2 'xb:{test}:log' former >"$T/out"
+	patience=8
+	of b -q add 192.0.2.4
+	wait_for "a second log" has_begun_anew_somewhere 2
+	wait_for "what is listed then" has a 192.0.2.4
+	wait_for "the same" are_equal a b
+	[[ $(listing a | wc -l) -eq 4 ]] || fail "it has others: $(listing a)"
+}
+
 # Each time, with the log deleted or not, and one host away.
 t_the_last_position_again_and_again()
 {
@@ -192,10 +245,53 @@ t_the_last_position_again_and_again()
 	wait_for "the same" are_equal a b
 }
 
-# has_begun_anew_somewhere TERM
-has_begun_anew_somewhere() { cat "$T"/?/log | grep -qE "began a log at .*, term $1"; }
+# b begins a log behind a forged entry while a, which is about to begin one, stands still.
+t_another_has_begun_meanwhile()
+{
+	fleet_with_key b
+	configure_host a "key-file = $T/key"
+	XB_PAUSE=fleet-begins:1 up a "$XB_TEST_DIR/bin/bloomd-fault"
+	wait_for "a in the fleet" reads a
+	publishes 1 of b -q add 192.0.2.1
+	wait_for "it" has a 192.0.2.1
+	kill -STOP "${host_pid[b]}"
+	forge del 192.0.2.1
+	patience=8
+	wait_for "a to begin" is_stopped "${host_pid[a]}"
+	kill -CONT "${host_pid[b]}"
+	wait_for "a new log" has_begun_anew_somewhere 2
+	wait_for "its lease to be free" no_lease
+	kill -CONT "${host_pid[a]}"
+	wait_for "a in it" logs a 'fleet: resynced \(begin\)'
+	of a -q add 192.0.2.2
+	wait_for "the same" are_equal a b
+	[[ $(cat "$T"/?/log | grep -c 'began a log at .*, term 2') -eq 1 ]] || fail "both began one: $(cat "$T"/?/log)"
+}
 
-manifest() { ask_redis get 'xb:{test}:snapshot' | md5sum; }
+no_lease() { [[ $(ask_redis exists 'xb:{test}:lease') -eq 0 ]]; }
+
+# The ids go on behind the last entry, so the server takes none that hosts would give. The snapshot is damaged as well.
+t_moved_ids()
+{
+	fleet_with_key a b
+	publishes 1 of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	patience=8
+	ask_redis set 'xb:{test}:snapshot' x >"$T/out"
+	ask_redis xsetid 'xb:{test}:log' 1000-0 >"$T/out"
+	of a -q add 192.0.2.2
+	of b -q add 192.0.2.3
+	wait_for "a new log" has_begun_anew_somewhere 2
+	grep -qh 'the log takes no entry, since somebody has moved its ids' "$T"/?/log || fail "it is not said why: $(cat "$T"/?/log)"
+	wait_for "a's entry" has b 192.0.2.2
+	wait_for "b's entry" has a 192.0.2.3
+	wait_for "the same" are_equal a b
+}
+
+# has_begun_anew_somewhere TERM
+has_begun_anew_somewhere() { grep -qhE "began a log at .*, term $1" "$T"/?/log; }
+
+manifest() { ask_redis --no-raw get 'xb:{test}:snapshot'; }
 is_new_snapshot() { [[ $(manifest) != "$1" ]]; }
 
 # makes_snapshot HOST: a new one, now.
@@ -311,7 +407,8 @@ snapshot_id() { ask_redis get 'xb:{test}:snapshot' | head -c 17 | tail -c 16 | o
 
 most_memory() { awk '/^VmHWM/ {print $2}' "/proc/${host_pid[$1]}/status"; }
 
-huge() { head -c 70000000 /dev/zero | tr '\0' x | ask_redis -x "$@" >"$T/out"; }
+# huge COMMAND KEY [FIELD]: a value that the server makes by itself.
+huge() { ask_redis eval "redis.call('$1', KEYS[1], ${3:+'$3', }('x'):rep(10000):rep(7000))" 1 "$2" >"$T/out"; }
 
 # More than 64 MiB.
 t_huge_values()
@@ -319,6 +416,7 @@ t_huge_values()
 	local most
 
 	fleet_with_key a
+	ask_redis config set appendonly no >"$T/out"
 	publishes 1 of a -q add 192.0.2.1
 	huge hset 'xb:{test}:reports' x
 	patience=8

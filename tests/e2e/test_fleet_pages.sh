@@ -6,10 +6,10 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
-# shellcheck source=page.sh
-. "$(dirname "$0")/page.sh"
 # shellcheck source=fail2ban.sh
 . "$(dirname "$0")/fail2ban.sh"
+# shellcheck source=page.sh
+. "$(dirname "$0")/page.sh"
 
 # --- the machine with the server --------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ other_service()
 	case $1 in
 	"restart redis-server") redis_starts ;;
 	"restart fail2ban") server_starts ;;
-	"reload-or-restart bloomd") if [[ -n ${agent:-} ]]; then agent_reloads; else agent; fi ;;
+	"reload-or-restart bloomd") if is_running; then agent_reloads; else agent; fi ;;
 	*) fail "systemctl $1" ;;
 	esac
 }
@@ -58,7 +58,7 @@ other_command()
 	(PATH=$XB_TEST_DIR/bin:$PATH in_server bash -c "$line")
 }
 
-is_reading() { ctl fleet | grep -q '^NAME: reading$'; }
+is_reading() { ctl fleet | contains '^NAME: reading$'; }
 
 # joins HOST [LINE...]: with the files of the first one, and other lines in its section.
 joins()
@@ -132,7 +132,7 @@ strangers_stay_out()
 		in_server redis-cli -h redis.example.net --tls --cacert /etc/redis/fleet.crt $words >"$T/out" 2>&1 || true
 		says 'NOAUTH'
 	done
-	! in_server timeout 5 redis-cli -h redis.example.net ping 2>/dev/null | grep -q . || fail "it answers without TLS"
+	! in_server timeout 5 redis-cli -h redis.example.net ping 2>/dev/null | contains . || fail "it answers without TLS"
 }
 
 # --- docs/recipes/fleet.md --------------------------------------------------------------------------
@@ -148,7 +148,7 @@ lay_fleet()
 	done
 	sed -i "s/ default$/ $1/" /etc/xdp-bloom/bloomd.conf.d/fleet.conf
 	while read -r one; do
-		[[ $one == bloom* || $one == *bloomd ]] || type_in 0 "$one"
+		[[ $one == bloomctl* ]] || type_in 0 "$one"
 	done <"$T/commands"
 }
 
@@ -167,12 +167,12 @@ t_recipe()
 {
 	lay_etc
 	lay_server
+	rename eth0
 	lay_fleet bans
 	jail
 	rm "$T/fail2ban/jail.local"
 	printf '[sshd]\nenabled = true\nbackend = polling\nlogpath = %s\n' "$T/auth.log" >"$T/fail2ban/jail.d/logs.local"
-	lay_bloomctl
-	rename eth0
+	is_packaged || lay_bloomctl
 	page fleet
 	step "bloomctl attach eth0 --rollback 60"
 	step "bloomctl commit"
@@ -183,7 +183,7 @@ t_recipe()
 	mkdir -p /etc/fail2ban/action.d /etc/fail2ban/jail.d
 	for one in action.d jail.d; do
 		written /etc/fail2ban/$one/xdp-bloom-fleet.conf
-		cp /etc/fail2ban/$one/xdp-bloom-fleet.conf "$T/fail2ban/$one/"
+		is_packaged || cp /etc/fail2ban/$one/xdp-bloom-fleet.conf "$T/fail2ban/$one/"
 	done
 	step "systemctl restart fail2ban"
 	joins b
@@ -209,6 +209,13 @@ t_recipe()
 	has b 203.0.113.8 || fail "what it banned is gone on another host"
 	no_complaint
 	agent_ends
+}
+
+t_recipe_after_the_readme()
+{
+	readme=(eth0)
+	mishap=killed
+	t_recipe
 }
 
 # The page's section for it, on another host.

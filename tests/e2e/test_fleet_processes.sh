@@ -20,7 +20,7 @@ t_connections_that_are_killed()
 
 	fleet a b
 	wait_for "two connections" has_connections b 2
-	reader=$(connections b | head -n 1)
+	reader=$(connections b | sed -n 1p)
 	kill -KILL "$reader"
 	wait_for "the end of it" grep -q 'fleet: failed: bloomd-redis ended with signal 9; what is listed stays' "$T/b/log"
 	of a -q add 192.0.2.1
@@ -32,7 +32,7 @@ t_connections_that_are_killed()
 	comes a 192.0.2.2
 	# It does nothing any more.
 	wait_for "two connections" has_connections b 2
-	reader=$(connections b | head -n 1)
+	reader=$(connections b | sed -n 1p)
 	kill -STOP "$reader"
 	of a -q add 192.0.2.3
 	comes b 192.0.2.3
@@ -111,7 +111,7 @@ t_an_upgrade()
 	up b "$T/bin/bloomd"
 	(patience=$((4 * patience)) && wait_for "b in the fleet" reads b)
 	wait_for "two connections" has_connections b 2
-	reader=$(connections b | head -n 1)
+	reader=$(connections b | sed -n 1p)
 	# As a package manager does it.
 	cp "$bloomd" "$T/bin/bloomd.new" && mv "$T/bin/bloomd.new" "$T/bin/bloomd"
 	cp "$XB_TEST_DIR/bin/bloomd-redis" "$T/bin/bloomd-redis.new" && mv "$T/bin/bloomd-redis.new" "$T/bin/bloomd-redis"
@@ -122,7 +122,7 @@ t_an_upgrade()
 	of a -q add 192.0.2.2
 	comes b 192.0.2.2
 	wait_for "two connections" has_connections b 2
-	is_program "$(connections b | head -n 1)" "$T/bin/bloomd-redis" || fail "the former program goes on"
+	is_program "$(connections b | sed -n 1p)" "$T/bin/bloomd-redis" || fail "the former program goes on"
 	down b
 	wait_for "the end of all processes" nobody_runs "$T/bin/"
 	up b "$T/bin/bloomd"
@@ -130,7 +130,7 @@ t_an_upgrade()
 	comes a 192.0.2.3
 	# The program is missing for a while.
 	mv "$T/bin/bloomd-redis" "$T/bin/away"
-	kill -KILL "$(connections b | head -n 1)"
+	kill -KILL "$(connections b | sed -n 1p)"
 	(patience=$((4 * patience)) && wait_for "the refusal" cannot_run b)
 	of b -q add 192.0.2.4
 	mv "$T/bin/away" "$T/bin/bloomd-redis"

@@ -20,7 +20,7 @@ reload()
 has_reloaded() { [[ $(grep -c ': reloaded$' "$T/$1/log") -ge $2 ]]; }
 
 is_at() { [[ $(field "$1" position) -ge $2 ]]; }
-shows() { of "$1" fleet | grep -qE -- "$2"; }
+shows() { of "$1" fleet | contains "$2"; }
 shows_no() { ! shows "$@"; }
 
 t_another_server()

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 
-shows() { of "$1" fleet | grep -qE -- "$2"; }
+shows() { of "$1" fleet | contains "$2"; }
 shows_no() { ! shows "$@"; }
 # short HOST: of its identity, as others show it.
 short() { field "$1" host | cut -c 1-8; }

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/fleet.sh"
 
 message_of() { field "$1" message; }
-says_of() { message_of "$1" | grep -qE -- "$2"; }
+says_of() { message_of "$1" | contains "$2"; }
 
 # is_well_alone HOST: it lists, takes out and lets expire, and drops what is listed, whatever the server does.
 is_well_alone()
@@ -27,6 +27,7 @@ is_well_alone()
 guarded()
 {
 	of a -q add 10.77.0.3
+	within=in_server
 	of a -q attach x0
 	wait_for "it" has b 10.77.0.3
 	wait_for "an empty outbox" outbox_is a 0
@@ -39,7 +40,7 @@ refuses()
 	patience=12
 	is_well_alone a
 	wait_for "its word" says_of a "cannot publish: .*$1"
-	of a fleet | grep -q "^test: reading: cannot publish: .*$1" || fail "$(of a fleet)"
+	of a fleet | contains "^test: reading: cannot publish: .*$1" || fail "$(of a fleet)"
 	[[ $(grep -c "cannot publish: .*$1" "$T/a/log") -eq 1 ]] || fail "it is said more than once: $(cat "$T/a/log")"
 	wait_for "what waits" outbox_is a 4
 	wait_for "the metric" metric_is a fleet_outbox_changes "$(field a outbox)"
@@ -107,7 +108,7 @@ t_away()
 	wait_for "its absence" is_in a connecting
 	is_well_alone a
 	[[ $(metric a fleet_connected) == 0 ]] || fail "it is said to be connected"
-	of a fleet | grep -q '^test: connecting: no-connection: ' || fail "$(of a fleet)"
+	of a fleet | contains '^test: connecting: no-connection: ' || fail "$(of a fleet)"
 	wait_for "what waits" outbox_is a 4
 	redis
 	is_well_again
@@ -138,7 +139,7 @@ t_backoff()
 	assert any(abs(a - b) > 0.01 for a, b in zip(*waits)), waits
 	END
 	[[ $(grep -c 'LOADING' "$T/a/log") -eq 1 ]] || fail "it is not said once: $(cat "$T/a/log")"
-	of a fleet | grep -q '^test: connecting: server-error: .*LOADING' || fail "$(of a fleet)"
+	of a fleet | contains '^test: connecting: server-error: .*LOADING' || fail "$(of a fleet)"
 }
 
 are_attempts() { [[ $(wc -l <"$T/$1.times") -ge $2 ]]; }

@@ -8,9 +8,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 
-first_of_log() { ask_redis --raw xrange 'xb:{test}:log' - + count 1 | sed -n '1s/-0$//p'; }
+first_of_log() { local first && first=$(ask_redis --raw xrange 'xb:{test}:log' - + count 1) && echo "${first%%-0*}"; }
 begins_behind() { [[ $(first_of_log) -gt $1 ]]; }
-has_all_of_log() { snapshot && [[ $position -eq $(ask_redis --raw xrevrange 'xb:{test}:log' + - count 1 | sed -n '1s/-0$//p') ]]; }
+has_all_of_log() { snapshot && [[ $position -eq $(log_end) ]]; }
 
 # Until there is a snapshot of all that the log has by then.
 wait_for_snapshot()
@@ -76,7 +76,7 @@ t_after_100_000_changes()
 	# Both have counted the changes, and whoever comes second finds the snapshot of the first.
 	wait_for "both" have_tried 2
 	wait_for "the changes" outbox_is a 0
-	of b list | grep -c '^20\.' | grep -qx 100000 || fail "b has $(of b list | wc -l) entries"
+	[[ $(of b list | grep -c '^20\.') -eq 100000 ]] || fail "b has $(of b list | wc -l) entries"
 	[[ $(cat "$T"/?/log | grep -c 'made a snapshot') -eq 1 ]] || fail "more than one: $(cat "$T"/?/log)"
 	[[ $position -gt 50 ]] || fail "it stands at $position"
 }
@@ -144,7 +144,7 @@ t_a_connection_that_ends_before_a_log_begins()
 	wait_for "a that stands still" is_stopped "${host_pid[a]}"
 	client=$(ask_redis --raw client list | sed -n 's/^id=\([0-9]*\) .* cmd=get .*/\1/p')
 	ask_redis client kill id "$client" >"$T/out"
-	while kill -CONT "${host_pid[a]}"; do sleep 0.2; done &
+	while kill -CONT "${host_pid[a]}"; do rest 0.2; done &
 	patience=12
 	wait_for "a log" reads a
 	kill $!
@@ -215,6 +215,7 @@ t_trimmed_beyond_a_host()
 	fleet a b
 	of a -q add 10.77.0.3 192.0.2.1 192.0.2.2 192.0.2.3 --timeout 3000
 	wait_for "them" has b 192.0.2.3
+	within=in_server
 	of b -q attach x0
 	before=$(generation)
 	b_is_away
@@ -222,7 +223,7 @@ t_trimmed_beyond_a_host()
 	[[ $(generation) == "$before" ]] || fail "it was built anew"
 	says_log b 'resynced \(trimmed\): 1 entries added, 1 renewed, 1 removed, 0 kept$'
 	[[ $(of b metrics | grep -c 'fleet_resyncs_total{cause="trimmed"} 1$') -eq 1 ]] || fail "no metric"
-	of b list | grep -q '^192.0.2.2 .*comment "again"' || fail "$(of b list)"
+	of b list | contains '^192.0.2.2 .*comment "again"' || fail "$(of b list)"
 	reads b || fail "it is $(field b state)"
 	of a -q add 192.0.2.10
 	wait_for "what follows" has b 192.0.2.10
@@ -290,7 +291,7 @@ t_trimmed_beyond_all_hosts()
 says_reason() { [[ $(field "$1" message) == "cannot resync: the log does not go on from the newest snapshot" ]]; }
 have_five() { [[ $(listing a | wc -l) -eq 5 ]]; }
 
-generation() { (of b -j status || true) | python3 -c 'import json,sys; print(json.load(sys.stdin)["generation"]["name"])'; }
+generation() { (of b -j status || true) | of_json 'd["generation"]["name"]'; }
 
 b_is_away()
 {

@@ -23,13 +23,12 @@ verify()
 says() { grep -qF -- "$1" "$T/out" || fail "'$1' is not said: $(cat "$T/out")"; }
 
 # value NAME...: of the answer in JSON.
-value() { python3 -c 'import json,sys; print(eval("json.load(sys.stdin)" + sys.argv[1]))' "$1" <"$T/out"; }
+value() { of_json "d$1" <"$T/out"; }
 
 snapshot_is_at() { [[ $(snapshot_position) -ge $1 ]]; }
 snapshot_position()
 {
-	of a -j fleet verify 2>"$T/err" | python3 -c 'import json,sys; print(json.load(sys.stdin)["snapshot"]["position"])' ||
-		echo 0
+	of a -j fleet verify 2>"$T/err" | of_json 'd["snapshot"]["position"]' || echo 0
 }
 
 # A fleet of a and b that makes a snapshot as soon as something has changed.
@@ -147,7 +146,7 @@ t_a_server_that_lies()
 	plant b del default 192.0.2.1
 	before=$(listing b)
 	verify b 1
-	id=$(ask_redis --scan --pattern 'xb:{test}:chunk:*' | head -n 1)
+	id=$(ask_redis --scan --pattern 'xb:{test}:chunk:*' | sed -n 1p)
 	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis setrange "$key" 3 x >"$T/set"; done
 	verify b 3
 	grep -q "cannot verify: chunk 0 of the snapshot is damaged, or of another one" "$T/b/err" || fail "$(cat "$T/b/err")"

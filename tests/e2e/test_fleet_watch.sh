@@ -14,11 +14,13 @@ faulty_bloomd=$XB_TEST_DIR/bin/bloomd-fault
 # watches.
 adds()
 {
-	local begun=${EPOCHREALTIME/./}
+	local begun=${EPOCHREALTIME/./} pause
 
 	publishes 1 of "$1" -q add "$2"
 	wait_for "an empty outbox" outbox_is "$1" 0
-	sleep "$((${EPOCHREALTIME/./} - begun + 200000))e-6"
+	pause=$((${EPOCHREALTIME/./} - begun + 200000))
+	printf -v pause %d.%06d $((pause / 1000000)) $((pause % 1000000))
+	rest "$pause"
 }
 
 # What came over the connections that write.
@@ -70,7 +72,7 @@ goes_on_without_reader()
 {
 	local reader
 
-	reader=$(connections a | head -n 1)
+	reader=$(connections a | sed -n 1p)
 	kill -STOP "$reader"
 	ask_redis config resetstat >"$T/out"
 	kill -CONT "${host_pid[a]}"
@@ -199,7 +201,7 @@ t_others_have_their_turn()
 	wait_for "b in the fleet" reads b
 	for number in {0..20000}; do
 		echo "SADD default 10.9.$((number >> 8)).$((number & 255))"
-		sleep 0.002
+		rest 0.005
 	done | in_server redis-cli -s "$T/a/run/api.sock" >"$T/out" &
 	flow=$!
 	wait_for "what a publishes" has b 10.9.0.100
@@ -250,7 +252,7 @@ t_the_server_does_not_tell_the_end()
 
 	fleet a b
 	adds a 192.0.2.1
-	reader=$(connections a | head -n 1)
+	reader=$(connections a | sed -n 1p)
 	kill -STOP "$reader"
 	may -xrevrange
 	of a -q add 192.0.2.2

@@ -7,7 +7,7 @@
 enough=$((10 * patience)) # seconds for what comes
 
 # listens PORT: whether a server does.
-listens() { in_server ss -Hltn "sport = :$1" | grep -q .; }
+listens() { in_server ss -Hltn "sport = :$1" | contains .; }
 
 make_certificate()
 {
@@ -78,21 +78,13 @@ except OSError:
 let_in() { "$@" || fail "does not get through: $*"; }
 kept_out() { ! "$@" || fail "gets through: $*"; }
 
-# counted REASON: packets so far.
-counted()
-{
-	ctl -j stats | python3 -c 'import json, sys
-print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] for r in i["reasons"]
-    if r["reason"] == sys.argv[1]))' "$1"
-}
-
 # counts REASON COMMAND...: it is kept out, and this counts. On a slow machine it may not even come to what is dropped.
-counts() { wait_for "one that is $1" is_counted "$(counted "$1")" "$@"; }
+counts() { wait_for "one that is $1" is_counted "$(packets "$1")" "$@"; }
 
 is_counted()
 {
 	kept_out "${@:3}"
-	[[ $(counted "$2") -gt $1 ]]
+	[[ $(packets "$2") -gt $1 ]]
 }
 
 t_tls()
@@ -108,9 +100,9 @@ t_tls()
 	let_in greets www.example.org $enough
 	let_in greets aexample.com $enough 443 -tls1_2
 	let_in greets aexample.com $enough 443 -tls1_3 "$server6"
-	[[ $(counted name_clean) -eq 3 ]] || fail "$(counted name_clean) are clean"
+	[[ $(packets name_clean) -eq 3 ]] || fail "$(packets name_clean) are clean"
 	let_in shakes $enough 443 -connect "$server4:443" -noservername
-	[[ $(counted tls_nameless) -eq 1 ]] || fail "$(counted tls_nameless) are without a name"
+	[[ $(packets tls_nameless) -eq 1 ]] || fail "$(packets tls_nameless) are without a name"
 	exits 0 ports tls off
 	let_in greets www.example.com $enough
 }
@@ -127,7 +119,7 @@ t_tls_verdicts()
 	ctl verdict default count
 	let_in greets example.com $enough 8443
 	# Once more for every hello that was dropped before and sent again.
-	[[ $(counted name_counted) -ge 1 ]] || fail "$(counted name_counted) are counted"
+	[[ $(packets name_counted) -ge 1 ]] || fail "$(packets name_counted) are counted"
 	ctl verdict default drop
 	ctl policy monitor
 	let_in greets example.com $enough 8443

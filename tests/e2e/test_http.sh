@@ -352,7 +352,7 @@ steps_are_equal()
 # What only a browser can tell: the script runs under the policy, and shows figures.
 t_page_in_a_browser()
 {
-	command -v chromium >/dev/null || skip "no chromium; scripts/setup --browser installs it"
+	command -v chromium >/dev/null || skip "no chromium; scripts/setup --all installs it"
 	exits 0 attach x0
 	exits 0 add 10.77.0.3 --list 'blocked-by-hand'
 	serves

@@ -14,9 +14,7 @@ has()
 {
 	local found
 
-	found=$(ctl -j list --list a | python3 -c '
-import json, sys
-print(*sorted(one["entry"] for one in json.load(sys.stdin)["entries"]))')
+	found=$(entries_of a)
 	[[ $found == "$(printf '%s\n' "$@" | sort | tr '\n' ' ' | sed 's/ $//')" ]] || fail "listed is '$found', not '$*'"
 }
 
@@ -128,7 +126,7 @@ t_json_of_nft()
 	complains 'addresses at nftables\[\].set.elem\[\] '
 	takes json --json-path 'nftables[].set.elem[]'
 	has 8.8.8.8 9.9.0.0/16 1.1.1.1 1.1.1.2
-	ctl list --list a | grep -qE '^8.8.8.8 .* expires .* comment "why"' || fail "no timeout or comment: $(ctl list --list a)"
+	ctl list --list a | contains '^8.8.8.8 .* expires .* comment "why"' || fail "no timeout or comment: $(ctl list --list a)"
 }
 
 t_extract_and_urls()

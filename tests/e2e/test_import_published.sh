@@ -15,9 +15,7 @@ published()
 	row=${row#*\`} row=${row%%\`*}
 	eval "words=(${row#bloomctl import })"
 	exits 0 import "$T/$2" --list a --replace --force "${words[@]:1}"
-	found=$(ctl -j list --list a | python3 -c '
-import json, sys
-print(*sorted(one["entry"] for one in json.load(sys.stdin)["entries"]))')
+	found=$(entries_of a)
 	[[ $found == "$(printf '%s\n' "${@:3}" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')" ]] ||
 		fail "$1 gives '$found', not '${*:3}'"
 }

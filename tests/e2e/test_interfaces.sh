@@ -60,12 +60,16 @@ t_numbers_4096_apart()
 		names+=("n$i")
 		join "n$i" 0 "index $((i * 4096 + 100))"
 	done
+	# Of this number the first cell is n1's.
+	join n0 0 "index 101"
+	names+=(n0)
 	ctl add 10.77.0.3
 	exits 0 attach "${names[@]}"
 	wanted "${names[@]}"
-	filters n1 n9
+	filters n1 n9 n0
 	exits 0 -j stats
-	json 'len([i for i in d["interfaces"] if i["name"] != "other"]) == 9'
+	json 'len([i for i in d["interfaces"] if i["name"] != "other"]) == 10'
+	json 'any(r["packets"] for i in d["interfaces"] if i["name"] == "n0" for r in i["reasons"] if r["reason"] == "listed_ipv4_host")'
 }
 
 t_failed_attach_leaves_nothing_allowed()

@@ -159,10 +159,10 @@ t_words()
 	done
 }
 
-# 20,000 customers of both families, the IPv4 ones to a socket of IPv6; then a flood of strangers.
+# 4,000 customers of both families, the IPv4 ones to a socket of IPv6; then a flood of strangers.
 t_many_customers_in_a_flood()
 {
-	local count=20000 strangers=200000 before admitted flood
+	local count=4000 strangers=40000 before admitted flood
 
 	need_cgroup
 	many_addresses
@@ -215,6 +215,29 @@ t_nobody_is_known_yet()
 	exits 0 policy enforce
 	ctl verdict tried drop
 	exits 0 policy allow-only --known
+}
+
+# It says whom it admits beside them, and known sources are no reason to admit what nobody added by hand.
+t_whom_it_admits()
+{
+	need_cgroup
+	serve
+	ctl attach x0
+	ctl known on
+	reaches tcp 10.77.0.2
+	exits 0 policy allow-only --known
+	says '^the policy is allow-only: it admits the allowlist and known sources, and nobody else$'
+	ctl add 10.77.0.4
+	exits 0 policy allow-only --known
+	says ': it admits the allowlist, known sources and the 1 source of list default, and nobody else$'
+	exits 0 -j policy allow-only --known
+	json 'd["admits"] == {"known": True, "sources": 1, "lists": [{"name": "default", "sources": 1}]}'
+	ctl policy enforce
+	echo 10.77.0.3 | ctl -q import - --include-bogons --list level1
+	exits 2 policy allow-only --known
+	one_line
+	complains 'allow-only would admit sources that nobody added by hand: 1 in list level1 by import '
+	exits 0 policy allow-only --known --force
 }
 
 # shuts_out COMMAND...: it works, and says once that everybody is shut out.
@@ -319,6 +342,56 @@ t_off_needs_to_save()
 	exits 0 known off
 	exits 0 -j known status
 	json 'not d["on"] and not d["learning"]'
+}
+
+# What cannot be saved is not lost, and nothing says that it is off. known.new: where the file is written.
+t_off_that_cannot_save_what_came_last()
+{
+	need_cgroup
+	serve
+	exits 0 known on
+	reaches tcp 10.77.0.2
+	stands_at commit-after known off
+	mkdir -p "$state/known.new/in-the-way"
+	goes_on 3
+	grep -q 'switched off, but are learned until they can be saved' "$T/paused.err" || fail "$(cat "$T/paused.err")"
+	exits 3 -j status
+	json '[one["kind"] for one in d["problem_details"]] == ["still_learning"]'
+	exits 0 known
+	says '^known +off, BUT SOURCES ARE LEARNED'
+	exits 3 known off
+	exits 0 add 192.0.2.1
+	complains 'cannot save known sources'
+	rm -r "$state/known.new"
+	exits 0 known off
+	exits 1 status
+	[[ ! -e $pins/known && -s $state/known ]] || fail "it still learns"
+}
+
+# What was learned when all sets are in use stays until it is forgotten, whether or not the last one has somebody.
+t_no_change_without_a_set()
+{
+	local capacity
+
+	need_cgroup
+	many_addresses
+	exits 0 known on --capacity 100
+	for capacity in 1 2 3; do
+		connect_all 1 $((capacity * 9000))
+		[[ $capacity -eq 3 ]] || exits 0 known on --capacity $((capacity * 200))
+	done
+	connect_all 400 1000
+	exits 0 up
+	exits 0 -j known status
+	json 'd["sets"] == 4'
+	for capacity in 3000 4000; do
+		exits 3 known on --capacity $capacity
+		one_line
+		complains 'replaced 3 times, .*cannot change before'
+	done
+	exits 0 add 192.0.2.1
+	! grep -q warning "$T/err" || fail "$(cat "$T/err")"
+	exits 0 known status
 }
 
 # The far end of a connection that begins here is known before its answer comes.

@@ -91,7 +91,7 @@ points()
 # Killed anywhere: the next command has it all right, and what was saved is not lost.
 t_killed_anywhere()
 {
-	local point command seen=0 i
+	local point command seen=0
 
 	need_cgroup
 	many_addresses
@@ -100,18 +100,15 @@ t_killed_anywhere()
 	connect_all 100 0
 	exits 0 known save
 	for command in 'known save' 'known off' 'known on' 'known on --capacity 900000' up 'policy allow-only --known'; do
-		for ((i = 0; i < 40; i++)); do
-			# What the command finds that comes to the most points.
-			begin_anew "$command"
-			mapfile -t all < <(points $command)
-			[[ $i -lt ${#all[@]} ]] || break
-			point=${all[$i]}
+		# What the command finds that comes to the most points.
+		begin_anew "$command"
+		for point in $(points $command); do
 			begin_anew "$command"
 			XB_FAULT=$point tool "$faulty" -q $command >/dev/null 2>&1 || true
 			seen=$((seen + 1))
 			exits 0 known on
 			exits 0 -j known status
-			json 'd["learning"]'
+			says '"learning":true'
 			connect_known "$command at $point"
 			exits 0 status
 		done
@@ -161,7 +158,7 @@ t_agent()
 	[[ $code -eq 2 ]] || fail "save = 0: $code"
 }
 
-is_larger() { ctl -j known status | grep -q '"sets":2'; }
+is_larger() { ctl -j known status | contains '"sets":2'; }
 
 # With all that was learned.
 is_saved() { [[ -n $(find "$state/known" -newermt '1 second ago') && $(stat -c %s "$state/known") -gt 4000 ]]; }

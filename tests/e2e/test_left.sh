@@ -220,11 +220,11 @@ t_force()
 	refused 0 detach x0 --force
 	complains 'x0 had the MTU 1500 instead of 2000 for [0-9.]+ s'
 	complains 'x0 still has the program'
-	ip -n "$server" link show x0 | grep -q ' mtu 2000 ' || fail "the MTU is another"
+	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
 	is_left x0
 	exits 0 detach x0 --force
 	all_gone
-	ip -n "$server" link show x0 | grep -q ' mtu 2000 ' || fail "the MTU is another"
+	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
 }
 
 t_killed()

@@ -4,34 +4,13 @@
 # and an exit code, never a signal, and nothing that is in force is lost.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
-
-layout=$(sed -n 's/^#define XB_GENERATION_LAYOUT //p' "$root/include/xdp_bloom/layout.h")
+. "$root/tests/e2e/params.sh"
 
 in_force()
 {
 	ctl -q add 10.77.0.3 10.77.3.0/25 fd77::3
 	ctl -q attach x0
 	blocked 10.77.0.3 fd77::3
-}
-
-# lie OFFSET NUMBER...: the parameters in the pin of the generation, changed there.
-lie()
-{
-	local pin value offset
-
-	pin=$(echo "$pins"/gen-*/params)
-	value=$(bpftool -j map dump pinned "$pin" | python3 -c '
-import json, struct, sys
-value = bytes(int(x, 16) for x in json.load(sys.stdin)[0]["value"])
-for offset, number in zip(sys.argv[1::2], sys.argv[2::2]):
-    value = value[:int(offset)] + struct.pack("<I", int(number, 0)) + value[int(offset) + 4:]
-print(len(value), *value)' "$@")
-	rm "$pin"
-	# shellcheck disable=SC2086
-	bpftool map create "$pin" type array key 4 value ${value%% *} entries 1 name params
-	# shellcheck disable=SC2086
-	bpftool map update pinned "$pin" key 0 0 0 0 value ${value#* }
-	echo "lie: $*"
 }
 
 # found_out LIE...: by the next command, which builds a filter by what is listed.

@@ -10,7 +10,7 @@ t_automatic_lists_are_known()
 {
 	local kind
 
-	for kind in address gateway resolver loopback link-local ssh time dhcp; do
+	for kind in address gateway resolver loopback link-local ssh time dhcp peer; do
 		exits 0 allow list --list "auto:$kind"
 		[[ ! -s $T/out && ! -s $T/err ]]
 	done
@@ -132,7 +132,7 @@ t_listing_what_is_allowed_is_told()
 	exits 0 import "$T/list" --list feed --include-bogons
 	complains '10.77.0.1 will not be dropped, though 10.77.0.0/24 covers it: .*; 1 more are like it$'
 	ctl add 192.0.2.0/24
-	ctl -q policy allow-only
+	ctl -q policy allow-only --force
 	exits 0 add 203.0.113.11
 	[[ ! -s $T/err ]]
 }

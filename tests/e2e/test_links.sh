@@ -97,14 +97,21 @@ t_first_use()
 	done
 }
 
-# The state directory itself is what its owner and the caller say, a link too.
-t_state_directory()
+# State and pin directory themselves are what their owner and the caller say, links too.
+t_own_directories()
 {
-	mkdir -m 0700 "$T/elsewhere"
+	local elsewhere=${pins%/*}/elsewhere
+
+	mkdir -m 0700 "$T/elsewhere" "$elsewhere"
 	ln -s "$T/elsewhere" "$state"
+	ln -s "$elsewhere" "$pins"
 	in_force
+	exits 0 rotate
 	exits 0 status
-	[[ -f $T/elsewhere/store.mdb ]]
+	blocked 10.77.0.3
+	[[ -f $T/elsewhere/store.mdb && -d $elsewhere/link ]]
+	exits 0 detach x0
+	rm -r "$pins" "$elsewhere"
 }
 
 # Whoever may use the store but nothing beside it can plant nothing.

@@ -80,6 +80,14 @@ page_did()
 	esac
 }
 
+lay_run()
+{
+	mkdir -p /run/xdp-bloom "$T/run"
+	chmod 0700 "$T/run"
+	mount --bind "$T/run" /run/xdp-bloom
+	counters=/run/xdp-bloom
+}
+
 # The recipe, from its first line to its last.
 t_recipe()
 {
@@ -88,13 +96,10 @@ t_recipe()
 	lay postfix rspamd
 	install_postfix
 	install_rspamd
-	mkdir -p /run/xdp-bloom "$T/run"
-	chmod 0700 "$T/run"
-	mount --bind "$T/run" /run/xdp-bloom
-	counters=/run/xdp-bloom
+	is_packaged || lay_run
 	lay_configuration
 	ctl -q attach x0
-	agent
+	starts bloomd
 	start_postfix
 	mail 10.77.0.3 "250 "
 	echo 8.8.8.8 >"$T/doubtful.txt"
@@ -115,6 +120,13 @@ t_recipe()
 	mail 10.77.0.4 "250 " a@spam.example.org
 	agent
 	mail 10.77.0.4 "554 " a@spam.example.org
+}
+
+t_recipe_after_the_readme()
+{
+	readme=(x0)
+	mishap=killed
+	t_recipe
 }
 
 run_tests

@@ -100,6 +100,13 @@ t_resolver()
 t_resolver_after_the_readme()
 {
 	readme=(eth0)
+	mishap=killed
+	t_resolver
+}
+
+t_resolver_without_bloomd()
+{
+	mishap=down
 	t_resolver
 }
 
@@ -109,6 +116,17 @@ game=27015
 
 plays() { reaches udp "$1" $((2 * patience)) $game || fail "$1 does not play"; }
 plays_not() { ! reaches udp "$1" 0.5 $game || fail "$1 plays"; }
+
+# As the page says: each imported list, of which the one of the README is a blocklist.
+names_what_it_would_admit()
+{
+	exits 2 policy allow-only --known
+	complains '1 in list players by import'
+	! grep -q attackers "$T/err" || fail "it names a list that counts: $(cat "$T/err")"
+	[[ -n ${readme[*]:-} ]] || return 0
+	complains 'in list level1 by import'
+	exits 0 verdict level1 count
+}
 
 t_game_server()
 {
@@ -140,7 +158,8 @@ t_game_server()
 	step "bloomctl verdict attackers count"
 	step "bloomctl import players.txt --list players --scope udp/27015"
 	plays 8.8.8.8
-	step "bloomctl policy allow-only --known --rollback 300"
+	names_what_it_would_admit
+	step "bloomctl policy allow-only --known --force --rollback 300"
 	plays 8.8.8.8
 	plays 192.0.2.7
 	plays 198.51.100.9
@@ -174,6 +193,13 @@ t_game_server()
 t_game_server_after_the_readme()
 {
 	readme=(eth0)
+	mishap=killed
+	t_game_server
+}
+
+t_game_server_without_bloomd()
+{
+	mishap=down
 	t_game_server
 }
 

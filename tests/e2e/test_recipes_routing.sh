@@ -117,13 +117,7 @@ on_a_vlan()
 	wait_for "two drops on a VLAN" eval "[[ \$(dropped) -eq $((before + 2)) ]]"
 }
 
-dropped()
-{
-	ctl -j stats | python3 -c '
-import json, sys
-print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] if i["name"] == "wan0" for r in i["reasons"]
-          if r["reason"] == "listed_ipv4_prefix"))'
-}
+dropped() { packets listed_ipv4_prefix wan0; }
 
 # lan0 becomes a port of a bridge, and wan1 the other: on an attached port both kinds of frames are judged.
 on_a_bridge()
@@ -243,7 +237,7 @@ made_anew()
 	ip -n "$server" link set veth2 master docker0
 	ip -n "$server" link set veth3 master docker0
 	ip -n "$server" link set docker0 up
-	wait_for "docker0 filtered again" eval "ip -n $server -d link show docker0 | grep -q prog/xdp"
+	wait_for "docker0 filtered again" eval "ip -n $server -d link show docker0 | contains prog/xdp"
 	gets_to 172.17.0.3 9.9.9.9 "$server-i3" || fail "the other container does not reach the Internet"
 	never_gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container reaches the Internet"
 }
@@ -258,12 +252,20 @@ elsewhere_it_refuses()
 t_router_after_the_readme()
 {
 	readme=(wan0 wan1)
+	mishap=killed
+	t_router
+}
+
+t_router_without_bloomd()
+{
+	mishap=down
 	t_router
 }
 
 t_container_host_after_the_readme()
 {
 	readme=(eth0)
+	mishap=killed
 	t_container_host
 }
 

@@ -212,6 +212,48 @@ t_killed_at_every_point_of_a_trial()
 	done
 }
 
+# One after the other of the times that a command asks the kernel about a program, a map, a bpf_link, or what stands in an
+# array of programs, it gets no answer: the command says so in a line, or goes on.
+without_each()
+{
+	local number=0
+
+	[[ -e $T/no_answer.so ]] || "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$T/no_answer.so" "$root/tests/e2e/no_answer.c" -lbpf -ldl
+	: >"$T/complaints"
+	while [[ $number -eq 0 || -s $T/failed ]]; do
+		number=$((number + 1))
+		XB_NO_ANSWER=$number preloaded "$T/no_answer.so" tool "$bloomctl" -q "$@" >"$T/out" 2>"$T/err" 9>"$T/failed" || true
+		[[ ! -s $T/err ]] || { one_line && complains 'annot allocate memory'; }
+		cat "$T/err" >>"$T/complaints"
+	done
+	echo "asked $((number - 1)) times"
+	[[ $number -gt 10 ]] || fail "that is too few"
+	grep -q 'cannot read which filter is in force: ' "$T/complaints" || fail "the slot was not asked about"
+}
+
+# While the guard of a trial stands in the slot, whoever cannot read that leaves the guard its pins.
+t_a_slot_that_cannot_be_read()
+{
+	begin
+	ctl -q rotate --rollback 1 2>/dev/null
+	until_over 1
+	flood without_each up
+	flood exits 0 up
+	nothing_left
+}
+
+# Who gets no answer takes nothing of ours for another's. An interface is on trial.
+t_objects_that_cannot_be_asked_about()
+{
+	join x1 1
+	begin
+	ctl -q attach x1 --rollback 600 2>/dev/null
+	flood without_each up
+	exits 0 status
+	says 'TRIAL .*attach x1'
+	exits 0 commit
+}
+
 # Killed while it commits: either it counts as committed, or it goes back; never anything between.
 t_killed_while_committing()
 {
@@ -380,38 +422,6 @@ t_commit_comes_too_late()
 	passes "$listed" "$other"
 	exits 0 test "$listed"
 	exits 1 test "$other"
-}
-
-# An older bloomctl recorded it in words that nobody reads any more: it ends with the first change, and
-# without one when its time is over.
-t_a_trial_of_an_older_store()
-{
-	local command
-
-	begin
-	for command in "add $other" up rotate "policy enforce --rollback 60"; do
-		ctl -q policy monitor --rollback 600 2>/dev/null
-		passes "$listed"
-		"$root/tests/e2e/older.py" "$state" words
-		exits 0 list
-		exits 1 commit
-		# shellcheck disable=SC2086
-		exits 0 -q $command
-		blocked "$listed"
-	done
-	exits 0 commit
-	ctl -q policy monitor --rollback 2 2>/dev/null
-	"$root/tests/e2e/older.py" "$state" words
-	until_over 2
-	blocked "$listed"
-	ctl detach x0
-	ctl -q attach x0 --rollback 600 2>/dev/null
-	blocked "$listed"
-	"$root/tests/e2e/older.py" "$state" words
-	ctl -q add 10.77.0.5
-	passes "$listed"
-	exits 1 status
-	nothing_left 0
 }
 
 t_bad_input()

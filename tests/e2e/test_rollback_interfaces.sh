@@ -42,7 +42,45 @@ t_status_shows_what_is_on_trial()
 	json '[(i["name"], i.get("on_trial")) for i in d["interfaces"]] == [("x0", None)]'
 }
 
-has_program() { ip -n "$server" -d link show x0 | grep -q prog/xdp; }
+# What is wanted until the trial ends has to be filtered as well.
+t_status_names_what_is_not_filtered_on_trial()
+{
+	local number
+
+	ctl add "$listed"
+	ctl -q attach x0 --rollback 600 2>/dev/null
+	exits 0 status
+	if ! is_dispatched x0; then
+		number=$(index_of x0)
+		bpftool link detach pinned "$pins/iface-$number"
+		exits 3 status
+		says '^PROBLEM +x0 is unfiltered: not attached; it is on trial: `bloomctl detach x0` ends that$'
+		ctl -q detach x0
+		ctl -q attach x0 --rollback 600 2>/dev/null
+		ip -n "$server" link set x0 netns "$client" name moved
+		exits 3 status
+		says '^PROBLEM +x0 is in another network namespace, where the filter is still on it; '
+		ctl -q detach x0
+		! ip -n "$client" -d link show moved | contains prog/xdp || fail "what moved away is filtered still"
+		ip -n "$client" link set moved netns "$server" name x0
+		ctl -q attach x0 --rollback 600 2>/dev/null
+	fi
+	ip -n "$server" link del x0
+	exits 3 -j status
+	json '("unfiltered", "x0") in [(one["kind"], one.get("interface")) for one in d["problem_details"]]'
+	join x0 0
+	exits 3 status
+	says '^PROBLEM +x0 is unfiltered: not attached; it is on trial'
+	ctl -q detach x0
+	ctl -q attach x0 --rollback 1 2>/dev/null
+	ip -n "$server" link del x0
+	until_over 1
+	exits 3 status
+	! grep -q unfiltered "$T/out" || fail "the trial is over: $(cat "$T/out")"
+	exits 0 up
+}
+
+has_program() { ip -n "$server" -d link show x0 | contains prog/xdp; }
 has_no_program() { ! has_program; }
 
 # With bloomd nothing stays: it takes the program off when the trial is over.
@@ -88,7 +126,7 @@ t_attach_of_a_renamed_interface()
 	blocked "$listed"
 	exits 0 -j status
 	json '[i["name"] for i in d["interfaces"]] == ["w0"]'
-	! ip -n "$server" -d link show x0 | grep -q prog/xdp || fail "x0 was never tried, and has a program"
+	! ip -n "$server" -d link show x0 | contains prog/xdp || fail "x0 was never tried, and has a program"
 	nothing_left
 }
 
@@ -128,9 +166,9 @@ t_attach_of_an_interface_that_moved_away()
 	ip -n "$server" link add x0 type veth peer name y0
 	exits 2 commit
 	complains 'x0 lacks the filter that was on trial'
-	! ip -n "$server" -d link show x0 | grep -q prog/xdp || fail "x0 was never tried, and has a program"
+	! ip -n "$server" -d link show x0 | contains prog/xdp || fail "x0 was never tried, and has a program"
 	exits 0 detach x0
-	! ip -n "$client" -d link show moved | grep -q prog/xdp || fail "what moved away is filtered still"
+	! ip -n "$client" -d link show moved | contains prog/xdp || fail "what moved away is filtered still"
 	exits 1 status
 	nothing_left 0
 }

@@ -61,16 +61,11 @@ web()
 	passes "$@"
 }
 
-# packets REASON: of x0.
-packets() { ctl -j stats | python3 -c 'import json, sys
-print(sum(r["packets"] for i in json.load(sys.stdin)["interfaces"] if i["name"] == "x0"
-          for r in i["reasons"] if r["reason"] == sys.argv[1]))' "$1"; }
-
 # kernel WORD REASON ARGUMENT...: what `test` says of the filter in force.
 kernel()
 {
 	ctl -j test "${@:3}" >"$T/out" || true
-	json "(d['entries'][0]['kernel'], d['entries'][0]['reason']) == ('$1', '$2')"
+	says "\"kernel\":\"$1\",\"reason\":\"$2\""
 }
 
 t_scope_enforced()

@@ -102,7 +102,7 @@ t_knot()
 	# Root without the right to pass by permissions is one of many.
 	follow
 	wait_for "the outcome" has_outcome zone no-file
-	ctl feeds | grep -q 'Permission denied' || fail "it says: $(ctl feeds)"
+	ctl feeds | contains 'Permission denied' || fail "it says: $(ctl feeds)"
 	agent_ends
 	follow $owner
 	exits 0 feeds update zone # without it, a minute after the failure

@@ -306,6 +306,72 @@ t_pins()
 	blocked 10.77.0.3 10.77.0.4
 }
 
+# lead_away NAME: root's pins are those of this name now, and a member's link leads to them.
+lead_away()
+{
+	mv "$pins/$1" "$away/$1"
+	with_rights "$member" "$group" "" ln -s "$away/$1" "$pins/$1"
+	look_away >"$T/kept"
+}
+
+look_away() { find "$away" -printf '%P %i %m %u %g\n' | sort; }
+
+# not_followed WHAT: nothing there has come, gone or got other rights, and a repair makes pins anew.
+not_followed()
+{
+	look_away | diff "$T/kept" - || fail "$*: root's pins have changed"
+	exits 0 up
+	[[ $(find "$pins" -type l) == "" ]] || fail "$*: the link is in use"
+	exits 0 status
+	look_away | diff "$T/kept" - || fail "$*, repaired: root's pins have changed"
+	blocked 10.77.0.3
+	rm -rf "${away:?}"/*
+}
+
+# swapped_before NAME COMMAND...
+swapped_before()
+{
+	lead_away "$1"
+	echo "$*"
+	ctl "${@:2}" >"$T/out" 2>"$T/err" || true
+	not_followed "$@"
+}
+
+generation() { basename "$pins"/gen-*; }
+
+# Nor is a directory of pins followed that has become a link.
+t_pin_directories()
+{
+	local away=${pins%/*}/away former
+
+	share
+	mkdir -m 0700 "$away"
+	in_force
+	exits 0 known on
+	swapped_before link add 10.77.0.4
+	swapped_before "$(generation)" del 10.77.0.4
+	swapped_before "$(generation)" rotate
+	swapped_before known known clear
+	swapped_before known known off
+	exits 0 policy monitor --rollback 60
+	swapped_before trial commit
+	exits 0 policy enforce
+	stands_at known-attached known on
+	lead_away known
+	goes_on 3
+	not_followed "known on"
+	former=$(generation)
+	stands_at counters-create rotate
+	lead_away "$(cd "$pins" && find gen-* -maxdepth 0 ! -name "$former")"
+	goes_on 0 # with a generation built anew
+	not_followed rotate
+	lead_away link
+	exits 0 detach x0
+	look_away | diff "$T/kept" - || fail "detach: root's pins have changed"
+	passes 10.77.0.3
+	rm -r "$away"
+}
+
 # --- state ------------------------------------------------------------------------------------------
 
 t_trial()

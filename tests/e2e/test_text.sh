@@ -35,7 +35,7 @@ t_interface_names()
 	json 'any(r["packets"] for i in d["interfaces"] for r in i["reasons"] if r["reason"].startswith("listed"))'
 	ctl -j status >"$T/out" || true
 	json 'any(i["name"] == "x0" for i in d["interfaces"])'
-	ctl save | grep -q '"interface":"x0"' || fail "save has lost the interface"
+	ctl save | contains '"interface":"x0"' || fail "save has lost the interface"
 }
 
 # Whose program is ours is not advised to be taken off by hand.

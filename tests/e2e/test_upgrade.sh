@@ -5,6 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/watcher.sh"
 . "$root/tests/e2e/interfaces.sh"
+. "$root/tests/e2e/params.sh"
+. "$root/tests/e2e/known.sh"
 
 present=$(sed -n 's/^#define XB_ANCHOR_LAYOUT //p' "$root/include/xdp_bloom/layout.h")
 
@@ -160,6 +162,27 @@ t_renamed_while_it_stands_aside()
 	wanted x1 z0
 }
 
+# An interface that moved to another network namespace gets the new entry there; nothing older stays for its sake.
+t_an_interface_elsewhere()
+{
+	begin 3
+	! is_dispatched x0 || skip "libxdp knows interfaces of this network namespace only"
+	ip netns add "$server-o"
+	ip -n "$server" link set x0 netns "$server-o"
+	ip -n "$server-o" link set x0 up
+	ip -n "$server-o" addr add "$server4/24" dev x0
+	blocked 10.77.0.3
+	exits 3 up
+	complains 'x0 is in another network namespace, where the filter is still on it'
+	nothing_older
+	exits 0 add 10.77.0.4
+	passes 10.77.0.2
+	blocked 10.77.0.3 10.77.0.4
+	exits 0 detach x0
+	passes 10.77.0.3
+	ip netns del "$server-o"
+}
+
 # What can be read tells; it goes on enforcing.
 t_readers_refuse()
 {
@@ -235,6 +258,89 @@ t_trial()
 	exits 1 commit
 }
 
+# filter_is_older: what is in force becomes what a bloomctl of the former layout of filters would have built.
+filter_is_older() { lie "$layout_at" $((layout - 1)); }
+
+# The former verdicts return with the first command of the new version, and not a packet gets through.
+t_trial_of_an_older_filter()
+{
+	local command
+
+	begin "$present"
+	for command in up "add 10.77.0.4 --exist" "policy monitor --rollback 60"; do
+		exits 0 policy monitor --rollback 600
+		passes 10.77.0.3
+		filter_is_older
+		# shellcheck disable=SC2086
+		exits 0 --wait 0 $command
+		[[ $command == policy* ]] || { exits 0 status; enforces; }
+	done
+	passes 10.77.0.3
+	exits 0 status
+	says 'TRIAL .*monitor'
+	exits 0 detach --all
+	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+}
+
+t_attach_on_trial_of_an_older_filter()
+{
+	join x1 1
+	begin "$present"
+	ctl -q attach x1 --rollback 600
+	filter_is_older
+	flood upgrades up
+	enforces
+	[[ ! -e $pins/trial ]] || fail "the guard of the trial stays"
+	[[ -z $(program_on x1) ]] || fail "x1 is still filtered"
+	exits 1 commit
+}
+
+# Killed on the way, the former verdicts are there.
+t_trial_of_an_older_filter_and_kills()
+{
+	local point
+
+	begin "$present"
+	for point in rollback-released publish-before publish-swapped; do
+		exits 0 policy monitor --rollback 600
+		filter_is_older
+		interrupted $point
+		enforces
+		upgrades up
+		enforces
+	done
+}
+
+# Who wants to keep it may well do so with the new version.
+t_trial_of_an_older_filter_is_committed()
+{
+	begin "$present"
+	exits 0 policy monitor --rollback 600
+	filter_is_older
+	exits 0 commit
+	passes 10.77.0.3
+	exits 0 status
+	[[ ! -e $pins/trial ]] || fail "the guard of the trial stays"
+	exits 0 policy
+	says '^monitor'
+	join x1 1
+	ctl -q attach x1 --rollback 600
+	filter_is_older
+	exits 0 commit
+	wanted x0 x1
+}
+
+# Nothing has to be replaced.
+t_trial_of_the_same_layouts()
+{
+	begin "$present"
+	exits 0 policy monitor --rollback 600
+	exits 3 --wait 0 up
+	passes 10.77.0.3
+	exits 0 commit
+	passes 10.77.0.3
+}
+
 # The guard of a trial has its own pins, without which it would let everything pass.
 t_trial_that_is_over()
 {
@@ -257,7 +363,7 @@ t_attach_on_trial()
 	is_of 3
 	flood upgrades add 10.77.0.4
 	enforces 10.77.0.4
-	! ip -n "$server" link show x1 | grep -q xdp || fail "x1 is still filtered"
+	! ip -n "$server" link show x1 | contains xdp || fail "x1 is still filtered"
 }
 
 interrupted()
@@ -316,25 +422,120 @@ t_newer_is_left_alone()
 	exits 1 test 10.77.0.4
 }
 
-# The store of a newer version, as that of a host in a fleet is to one that does not know fleets.
-t_a_newer_store_is_left_alone()
+everything() { program_on x0 && ctl save && find "$pins" -printf '%i %p\n' | sort; }
+
+# left_alone PATTERN COMMAND...: each is refused with this in a line, and changes nothing.
+left_alone()
+{
+	local before command
+
+	before=$(everything)
+	for command in "${@:2}"; do
+		# shellcheck disable=SC2086
+		exits 3 ${command/SAVED/$T/saved}
+		complains "$1"
+		one_line
+	done
+	[[ $before == "$(everything)" ]] || fail "something changed"
+}
+
+changes=(up "add 10.77.0.4" "del 10.77.0.3" rotate "policy monitor" "policy monitor --rollback 60" "attach x0"
+	"attach x1 --rollback 60" "detach x0" "detach --all" "flush --yes" "restore SAVED")
+
+# Its parameters may be longer than those of this version.
+t_newer_filter_is_left_alone()
+{
+	local newer="newer bloomctl \\(filter layout $((layout + 1)), this one has $layout\\)" longer
+
+	join x1 1
+	begin "$present"
+	ctl save >"$T/saved"
+	for longer in 0 48; do
+		lie "$layout_at" $((layout + 1))
+		left_alone "$newer" status "test 10.77.0.3" commit "${changes[@]}"
+		exits 0 list
+		enforces
+	done
+	longer=0 lie "$layout_at" "$layout" && exits 3 status
+	says 'PROBLEM .*can only be rebuilt'
+	upgrades up
+	enforces
+}
+
+# Nor does a trial end that the newer one began.
+t_trial_of_a_newer_filter()
+{
+	join x1 1
+	begin "$present"
+	ctl save >"$T/saved"
+	exits 0 policy monitor --rollback 600
+	lie "$layout_at" $((layout + 1))
+	left_alone 'newer bloomctl \(filter layout ' commit "${changes[@]}"
+	passes 10.77.0.3
+	lie "$layout_at" "$layout"
+	exits 0 commit
+}
+
+# known_layout NUMBER: in the pinned state of known sources.
+known_layout()
+{
+	local value
+
+	value=$(bpftool -j map dump pinned "$pins/known/state" | python3 -c '
+import json, struct, sys
+value = bytes(int(x, 16) for x in json.load(sys.stdin)[0]["value"])
+print(*value[:14] + struct.pack("<H", int(sys.argv[1])) + value[16:])' "$1")
+	# shellcheck disable=SC2086
+	bpftool map update pinned "$pins/known/state" key 0 0 0 0 value $value
+}
+
+t_newer_known_sources_are_left_alone()
+{
+	need_cgroup
+	join x1 1
+	begin "$present"
+	ctl known on
+	ctl save >"$T/saved"
+	known_layout 2
+	left_alone 'newer bloomctl \(layout 2, this one has 1\)' status "known on" "known off" "known clear" "${changes[@]}"
+	enforces
+	known_layout 1
+	exits 0 known off
+}
+
+# is_left_alone SCHEMA WORDS: the store of a bloomctl with that schema, and what is in force.
+is_left_alone()
 {
 	local command before
 
-	ctl -q attach x0
-	ctl -q add 10.77.0.3
-	"$root/tests/e2e/older.py" "$state" newer
+	"$root/tests/e2e/otherschema.py" "$state" "$1"
 	before=$(sha256sum "$state/store.mdb")
 	for command in list status save up "add 10.77.0.4" "del 10.77.0.3" "allow add 10.77.0.3" rotate "policy monitor" \
 		"attach x0" "flush --yes" "import /dev/null --replace --force"; do
 		# shellcheck disable=SC2086
 		exits 3 $command
-		complains 'the store was written by a newer bloomctl \(schema 99, this one has [0-9]+\)'
+		complains "the store was written by $2 bloomctl \(schema $1, this one has [0-9]+\)"
 		one_line
 	done
 	[[ $before == "$(sha256sum "$state/store.mdb")" ]] || fail "the store is another one"
 	blocked 10.77.0.3
 	passes 10.77.0.2
+}
+
+# A newer one may be that of a host in a fleet, to a bloomctl that does not know fleets.
+t_the_store_of_another_version_is_left_alone()
+{
+	ctl -q attach x0
+	ctl -q add 10.77.0.3
+	ctl save >"$T/saved"
+	is_left_alone 99 "a newer"
+	is_left_alone 10 "an older"
+	complains 'To bring it over: DOWNGRADE in bloomctl\(8\)$'
+	# As it says there. The other one saved this.
+	mv "$state" "$state.older"
+	exits 0 restore "$T/saved"
+	blocked 10.77.0.3
+	exits 0 status
 }
 
 run_tests

@@ -54,12 +54,12 @@ t_detach_beside_one_that_stands_still()
 		one_line
 		complains "detached, but .*process $paused .*stopped\) holds .*attach again;.*kill -9"
 		passes 10.77.0.3
-		ip -n "$server" -d link show x1 | grep -q prog/xdp || fail "x1 has no program"
+		ip -n "$server" -d link show x1 | contains prog/xdp || fail "x1 has no program"
 		exits 3 status
 		exits 3 --wait 0 detach --all
 		one_line
 		complains "detached, but"
-		! ip -n "$server" -d link show x1 | grep -q prog/xdp || fail "x1 has a program"
+		! ip -n "$server" -d link show x1 | contains prog/xdp || fail "x1 has a program"
 		# It does not attach them again unless it is asked to.
 		goes_on 0
 		exits 0 up
@@ -170,41 +170,37 @@ t_input_is_read_before_locks_are_taken()
 	done
 }
 
-# It is brought up to date by writers, under the lock that others are told of.
-t_a_store_of_an_older_version()
-{
-	local one
-
-	ctl add 10.77.0.3
-	ctl -q attach x0
-	"$root/tests/e2e/older.py" "$state"
-	stands_at store-older add 10.77.0.4
-	for one in "add 10.77.0.5" "up" "commit" "import $T/list --dry-run"; do
-		echo 192.0.2.1 >"$T/list"
-		# shellcheck disable=SC2086
-		gives_up --wait 0 $one
-		complains 'bloomctl add 10.77.0.4`.*writer.lock$'
-	done
-	# Readers neither wait nor write.
-	for one in "test 10.77.0.3" list save policy stats "allow list" doctor; do
-		# shellcheck disable=SC2086
-		exits 0 --wait 0 $one
-	done
-	exits 1 --wait 0 test 10.77.0.4
-	goes_on 0
-	exits 0 test 10.77.0.3 10.77.0.4
-	blocked 10.77.0.3 10.77.0.4
-}
-
-# So it is with one that is made.
+# A store is made by writers, under the lock that others are told of. Readers neither wait nor write.
 t_a_store_that_is_made()
 {
-	stands_at store-older add 10.77.0.4
+	stands_at store-tables add 10.77.0.4
 	gives_up --wait 0 add 10.77.0.5
+	complains 'bloomctl add 10.77.0.4`.*writer.lock$'
 	exits 0 --wait 0 list
 	goes_on 0
 	exits 0 test 10.77.0.4
 	exits 1 test 10.77.0.5
+}
+
+# Who found no tables finds those that somebody else has made since, with what that command listed.
+t_a_store_that_is_made_meanwhile()
+{
+	local words
+
+	for words in "list" "add 10.77.0.5"; do
+		rm -rf "$state"
+		mkdir "$state"
+		stands_at store-tables add 10.77.0.3
+		kill -KILL $paused
+		wait $paused || true
+		# shellcheck disable=SC2086
+		stands_at store-bare $words
+		ctl -q add 10.77.0.4
+		goes_on 0
+		[[ ! -s $T/paused.err ]] || fail "$words: $(cat "$T/paused.err")"
+		exits 0 test 10.77.0.4
+	done
+	exits 0 test 10.77.0.5
 }
 
 # Who waits comes behind the last step of a command, not between two.

@@ -89,7 +89,7 @@ columns()
 	local at
 
 	for at in "${@:2}"; do
-		! tail -n "$1" "$T/lines" | grep -vqE "^.{$((at - 1))} [^ ]" ||
+		[[ $(tail -n "$1" "$T/lines" | grep -vcE "^.{$((at - 1))} [^ ]") -eq 0 ]] ||
 			fail "no column at $at: $(cat "$T/lines")"
 	done
 }

@@ -40,7 +40,7 @@ told()
 }
 
 # has_line PATTERN: some line has it, with one blank between its columns.
-has_line() { tr -s ' ' <"$T/lines" | grep -qE -- "$1"; }
+has_line() { tr -s ' ' <"$T/lines" | contains "$1"; }
 
 has() { has_line "$1" || fail "no line has '$1': $(head -c 800 "$T/lines")"; }
 

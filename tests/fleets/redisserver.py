@@ -11,6 +11,13 @@ import time
 START = 30      # seconds in which it has to answer
 
 
+def server_program():
+    """What Debian's packages without a service have under another name; see tests/e2e/fleet.sh."""
+    names = (os.environ.get("XB_TEST_FLEET_SERVER"), "redis-server", "redis-check-rdb", "valkey-server",
+             "valkey-check-rdb")
+    return next((path for path in (shutil.which(name) for name in names if name) if path), None)
+
+
 def encode(words):
     words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)

@@ -39,12 +39,12 @@ static const char *text_of(const json_t *line, const char *key)
 
 static bool is_of_list(const json_t *line)
 {
-	return json_object_get(line, "verdict") || json_object_get(line, "scope");
+	return json_object_get(line, "verdict") || json_object_get(line, "scope") ||
+	       json_object_get(line, "origins");
 }
 
-/* "side entry list": what a line is about. NULL: not an entry. *mapped: it is an IPv4 entry,
- * written as ::ffff:192.0.2.1; too wide, such a line is left out. */
-static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80], bool *mapped)
+/* "side entry list": what a line is about. NULL: not an entry. */
+static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80])
 {
 	const char *side = text_of(line, "allow") ? "allow" : "entry", *text = text_of(line, side);
 	uint8_t form[XB_NAME_BYTES];
@@ -54,9 +54,6 @@ static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80], 
 	if (!text || json_object_get(line, "interface") || is_of_list(line))
 		return NULL;
 	must(!xb_entry_parse(text, strlen(text), form, &entry, NULL));
-	*mapped = strchr(text, ':') && xb_entry_is_ipv4(&entry);
-	if (*mapped && entry.length < 8)
-		return NULL;
 	snprintf(out, XB_ENTRY_TEXT + 80, "%s %s %s", side, xb_entry_format(&entry, canonical),
 		 text_of(line, "list"));
 	return out;
@@ -67,33 +64,21 @@ static json_t *number_of(const json_t *line, const char *key)
 	return json_integer(json_integer_value(json_object_get(line, key)));
 }
 
-/* The later end of both, which is 0 if there is none. */
-static json_int_t later(json_int_t a, json_int_t b)
-{
-	return !a || !b ? 0 : a > b ? a : b;
-}
-
-/* Of lines that say the same entry, the first has the time, the last all else; but one in the
- * mapped form only has what is not said yet, or a later end. */
+/* Of lines that say the same entry, the first has the time, the last all else. */
 static void expect(json_t *expected, const json_t *line)
 {
 	char subject[XB_ENTRY_TEXT + 80];
 	json_int_t expires = json_integer_value(json_object_get(line, "expires"));
 	const char *comment = text_of(line, "comment") ?: "";
-	bool mapped;
 	json_t *terms;
 
-	if (!subject_of(line, subject, &mapped) || (expires && expires <= FUZZ_NOW))
+	if (!subject_of(line, subject) || (expires && expires <= FUZZ_NOW))
 		return;
 	terms = json_object_get(expected, subject);
 	if (!terms) {
 		terms = json_object();
 		json_object_set_new(terms, "added", number_of(line, "added"));
 		json_object_set_new(expected, subject, terms);
-	} else if (mapped) {
-		expires = later(expires, json_integer_value(json_object_get(terms, "expires")));
-		if (*text_of(terms, "comment"))
-			comment = text_of(terms, "comment");
 	}
 	json_object_set_new(terms, "expires", json_integer(expires));
 	json_object_set_new(terms, "comment", json_string(comment));

@@ -72,7 +72,7 @@ with_compilers()
 	rm -rf "$builder" "$builder.tmp"
 	cp -a "$roots/$1/base" "$builder.tmp"
 	cp -L /etc/resolv.conf "$builder.tmp/etc/resolv.conf"
-	enter "$builder.tmp" sh -euxc '/mnt/tree/scripts/setup && /mnt/tree/scripts/setup --package && apt-get clean' || return 1
+	enter "$builder.tmp" sh -euxc '/mnt/tree/scripts/setup --test && /mnt/tree/scripts/setup --package && apt-get clean' || return 1
 	echo "$needs" >"$builder.tmp/etc/needs"
 	mv "$builder.tmp" "$builder"
 }
@@ -98,7 +98,7 @@ prepare_machine()
 			/mnt/new/xdp-bloom_*.deb /mnt/new/xdp-bloom-agent_*.deb
 		mkdir -p /srv/kernel /modules
 		cd /srv/kernel
-		apt-get download "$(apt-cache depends linux-image-cloud-amd64 | sed -n "s/.*Depends: \(linux-image[^ ]*\).*/\1/p" | head -n 1)"
+		apt-get download "$(apt-cache depends linux-image-cloud-amd64 | sed -n "s/.*Depends: \(linux-image[^ ]*\).*/\1/p" | sed -n 1p)"
 		dpkg-deb -x linux-image*.deb .
 		find . -name "veth.ko*" -exec cp {} /modules \;
 		xz -d /modules/*.xz || true

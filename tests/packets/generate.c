@@ -100,9 +100,9 @@ static uint32_t said(uint64_t *chance, uint32_t truth)
 }
 
 /* UDP and TCP mostly, else of those that a filter must not fall for. */
-static uint8_t random_protocol(uint64_t *chance, bool ipv6)
+static uint8_t random_protocol(uint64_t *chance, bool ipv6, bool names)
 {
-	if (below(chance, 10) < 8)
+	if (names || below(chance, 10) < 8)
 		return below(chance, 5) < 3 ? 17 : 6;
 	return (uint8_t)PICK(chance, 1, 2, 4, 41, 47, 50, 132, 136, ipv6 ? 58 : 1, ipv6 ? 58 : 47,
 			     ipv6 ? 58 : 50, ipv6 ? 58 : 51, ipv6 ? 59 : 50, below(chance, 256));
@@ -232,10 +232,11 @@ static uint32_t fragment_field(uint64_t *chance)
 	return PICK(chance, 0x2000, 1, 0x1fff, below(chance, 0x10000));
 }
 
-static void put_ipv4(struct frame *frame, const struct universe *universe, uint64_t *chance)
+static void put_ipv4(struct frame *frame, const struct universe *universe, uint64_t *chance,
+		     bool names)
 {
 	uint32_t start = frame->size, options = one_in(chance, 10) ? below(chance, 11) : 0;
-	uint8_t protocol = random_protocol(chance, false), *ip = frame->byte + start;
+	uint8_t protocol = random_protocol(chance, false, names), *ip = frame->byte + start;
 
 	put8(frame, one_in(chance, 60) ? below(chance, 256) : 0x45 + options);
 	put_random(frame, chance, 1);
@@ -276,10 +277,11 @@ static uint32_t extension_count(uint64_t *chance)
 	return one_in(chance, 4) ? 6 + below(chance, 5) : 1 + below(chance, 3);
 }
 
-static void put_ipv6(struct frame *frame, const struct universe *universe, uint64_t *chance)
+static void put_ipv6(struct frame *frame, const struct universe *universe, uint64_t *chance,
+		     bool names)
 {
 	uint32_t start = frame->size, extensions = extension_count(chance), next;
-	uint8_t protocol = random_protocol(chance, true), *ip = frame->byte + start;
+	uint8_t protocol = random_protocol(chance, true, names), *ip = frame->byte + start;
 
 	put8(frame, one_in(chance, 60) ? below(chance, 256) : 0x60 + below(chance, 16));
 	put_random(frame, chance, 3);
@@ -301,7 +303,7 @@ static void put_ipv6(struct frame *frame, const struct universe *universe, uint6
 	set16(ip + 4, one_in(chance, 12) ? 0 : said(chance, frame->size - start - 40));
 }
 
-void generate(const struct universe *universe, uint64_t *chance, struct frame *frame)
+void generate(const struct universe *universe, uint64_t *chance, bool names, struct frame *frame)
 {
 	bool ipv6 = below(chance, 2);
 	uint32_t session;
@@ -309,9 +311,9 @@ void generate(const struct universe *universe, uint64_t *chance, struct frame *f
 	frame->size = 0;
 	session = put_ethernet(frame, chance, ipv6);
 	if (ipv6)
-		put_ipv6(frame, universe, chance);
+		put_ipv6(frame, universe, chance, names);
 	else
-		put_ipv4(frame, universe, chance);
+		put_ipv4(frame, universe, chance, names);
 	if (session)
 		set16(frame->byte + session, said(chance, frame->size - session - 2));
 	/* What Ethernet fills short frames up to, or more. */

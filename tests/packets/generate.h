@@ -7,7 +7,8 @@
 #include "universe.h"
 
 /* A frame with headers in good order mostly. */
-void generate(const struct universe *universe, uint64_t *chance, struct frame *frame);
+/* names: mostly of protocols in which names are looked for. */
+void generate(const struct universe *universe, uint64_t *chance, bool names, struct frame *frame);
 
 /* What IP carries in it: bytes from `at` on, at most FRAME_BYTES; returns how many. */
 uint32_t generate_message(const struct universe *universe, uint64_t *chance, uint8_t *at);

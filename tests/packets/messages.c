@@ -2,13 +2,10 @@
 /* What frames carry: DNS queries, TLS hellos, HTTP requests. */
 #include "generate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka.h"
 #include "support/hello.h"
 
 /* What stands behind the question; its count is in the header. */
@@ -137,8 +134,10 @@ static uint32_t put_hello(const struct universe *universe, uint64_t *chance, uin
 					    6,
 					    7};
 
-		hello.byte[lengths[below(chance, 10)] + below(chance, 2)] =
-			(uint8_t)below(chance, 256);
+		uint8_t *byte = hello.byte + lengths[below(chance, 10)] + below(chance, 2);
+
+		*byte = (uint8_t)(below(chance, 2) ? below(chance, 256)
+						   : *byte + below(chance, 7) - 3);
 	}
 	memcpy(at, hello.byte, hello.size);
 	return hello.size;
@@ -146,10 +145,16 @@ static uint32_t put_hello(const struct universe *universe, uint64_t *chance, uin
 
 static uint32_t put_request(const struct universe *universe, uint64_t *chance, uint8_t *at)
 {
-	static const char *const methods[] = {"GET",	 "HEAD",    "POST",  "PUT",   "DELETE",
-					      "CONNECT", "OPTIONS", "TRACE", "PATCH", "BREW"};
-	static const char *const targets[] = {"http://", "HTTPS://", "/", "a@", "ws://", ""};
-	static const char *const behind[] = {"Host: a.b\r\n", " a\r\n", "\tHost: b\n"};
+	static const char *const methods[] = {"GET",	  "HEAD",
+					      "POST",	  "PUT",
+					      "DELETE",	  "CONNECT",
+					      "OPTIONS",  "TRACE",
+					      "PATCH",	  "M-SEARCH",
+					      "PROPFIND", "GETS",
+					      "x-method", "A-METHOD-OF-23-LETTERS-"};
+	static const char *const targets[] = {"http://", "HTTPS://", "/",	  "a@", "ws://",
+					      "",	 "http:///", "http://a@", "*",	"/a:80://"};
+	static const char *const behind[] = {"Host: a.b\r\n", " a\r\n", "\tHost: b\n", "A:b\n"};
 	static const char *const fields[] = {"Accept: */*\r\n", "X: host: a\r\n", "A:b\n",
 					     "User-Agent: some program/1.0\r\n", "Hos: b\r\n"};
 	static const char *const hosts[] = {"Host: ",	     "host:",	       "HOST: \t",
@@ -160,9 +165,9 @@ static uint32_t put_request(const struct universe *universe, uint64_t *chance, u
 
 	if (one_in(chance, 8))
 		text += sprintf(text, "%s", below(chance, 2) ? "\r\n" : "\n\n");
-	text += sprintf(text, "%s ", methods[below(chance, 10)]);
+	text += sprintf(text, "%s ", methods[below(chance, 14)]);
 	if (one_in(chance, 4)) {
-		text += sprintf(text, "%s", targets[below(chance, 6)]);
+		text += sprintf(text, "%s", targets[below(chance, 10)]);
 		text += random_host(universe, chance, text);
 	}
 	text += sprintf(text, "%s HTTP/1.1%s", below(chance, 4) ? "/" : "",
@@ -173,8 +178,8 @@ static uint32_t put_request(const struct universe *universe, uint64_t *chance, u
 		text += sprintf(text, "%s", hosts[below(chance, 6)]);
 		text += random_host(universe, chance, text);
 		text += sprintf(text, "%s", ends[below(chance, below(chance, 2) ? 2 : 6)]);
-		if (one_in(chance, 6))
-			text += sprintf(text, "%s", behind[below(chance, 3)]);
+		if (one_in(chance, 3))
+			text += sprintf(text, "%s", behind[below(chance, 4)]);
 	}
 	for (uint32_t i = below(chance, many); i > 0; i--)
 		text += sprintf(text, "%s", fields[below(chance, 5)]);

@@ -43,16 +43,18 @@ static struct corpus corpus;
 static bool several_buffers; /* test runs take frames in several, as wished */
 static uint64_t seed, blames;
 
+/* Where names are looked for, most frames have one. */
 static void make_frame(uint64_t number, struct frame *frame)
 {
+	bool names = worlds[number % WORLDS].rules.listed.count;
 	uint64_t chance = seed;
 
 	chance = rig_random(&chance) + number;
-	if (one_in(&chance, 3))
+	if (one_in(&chance, names ? 6 : 3))
 		corpus_frame(&corpus, universe, &chance, frame);
 	else
-		generate(universe, &chance, frame);
-	if (below(&chance, 2))
+		generate(universe, &chance, names, frame);
+	if (one_in(&chance, names ? 6 : 2))
 		mutate(&corpus, universe, &chance, frame);
 	shape(&chance, frame);
 	if (!several_buffers) {
@@ -354,6 +356,7 @@ int main(int argc, char **argv)
 	fine = check_verdicts(done) && fine;
 	fine = check_guesses() && fine;
 	fine = check_limits(seconds() - start) && fine;
+	fine = tell("as_built_anew", worlds_are_as_built(worlds), "see above") && fine;
 	worlds_end(worlds);
 	corpus_free(&corpus);
 	free(universe);

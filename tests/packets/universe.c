@@ -49,11 +49,15 @@ static struct xb_entry random_net(uint64_t *chance)
 				 : random_entry(chance, false, one_in(chance, 50) ? 10 : 20, 127);
 }
 
-/* Parts of what is listed, what it is part of, the same, and something else. */
-static struct xb_entry random_allowed(const struct universe *universe, uint64_t *chance)
+/* Parts of what is listed or allowed, what it is part of, the same, and something else. */
+static struct xb_entry random_allowed(const struct universe *universe, uint32_t before,
+				      uint64_t *chance)
 {
-	bool ipv4 = below(chance, 2);
-	const struct xb_entry *near = !ipv4 ? &universe->nets[below(chance, NETS)]
+	const struct xb_entry *other = &universe->allowed[before ? below(chance, before) : 0];
+	bool nested = before && one_in(chance, 3);
+	bool ipv4 = nested ? xb_entry_is_ipv4(other) : below(chance, 2);
+	const struct xb_entry *near = nested  ? other
+				      : !ipv4 ? &universe->nets[below(chance, NETS)]
 				      : below(chance, 2)
 					      ? &universe->hosts[below(chance, HOSTS)]
 					      : &universe->prefixes[below(chance, PREFIXES)];
@@ -151,8 +155,8 @@ struct universe *universe_new(uint64_t seed)
 	for (uint32_t i = 0; i < NAMES; i++)
 		random_named(universe->names, i, &chance);
 	put_recorded(universe);
-	for (int i = 0; i < ALLOWED; i++)
-		universe->allowed[i] = random_allowed(universe, &chance);
+	for (uint32_t i = 0; i < ALLOWED; i++)
+		universe->allowed[i] = random_allowed(universe, i, &chance);
 	for (uint32_t i = 1; i < EXEMPT; i++)
 		random_exempt(universe, i, &chance);
 	return universe;

@@ -104,23 +104,59 @@ static void must(int error, const char *what)
 	exit(1);
 }
 
+static bool is_there_twice(const struct xb_entry *entries, size_t count, size_t at)
+{
+	for (size_t i = 0; i < count; i++)
+		if (i != at && !xb_entry_compare(&entries[i], &entries[at]))
+			return true;
+	return false;
+}
+
+/* Of seven entries one comes into the list and one leaves it later, in place: only those that stay
+ * are in the rules. */
+static void list_part(struct world *world, const char *list, struct sources *sources,
+		      const struct xb_entry *entries, size_t count, bool later)
+{
+	struct rig_move *moves = calloc(count, sizeof(*moves));
+	struct xb_entry *first = calloc(count, sizeof(*first));
+	size_t moved = 0, used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool comes = i % 7 == 3, goes = i % 7 == 5 && !is_there_twice(entries, count, i);
+
+		if (comes || goes)
+			moves[moved++] = (struct rig_move){.entry = entries[i],
+							   .from = goes ? list : NULL,
+							   .to = comes ? list : NULL};
+		if (!comes)
+			first[used++] = entries[i];
+		if (!goes && !later)
+			sources_add(sources, &entries[i]);
+	}
+	if (later)
+		rig_move_all(&world->rig, moves, moved);
+	else
+		rig_add_all_to(&world->rig, first, used, list);
+	free(first);
+	free(moves);
+}
+
 /* Each into one of the lists, or into the one for all services; some into two. */
-static void spread_sources(struct world *world, const struct xb_entry *entries, size_t count)
+static void spread_sources(struct world *world, const struct xb_entry *entries, size_t count,
+			   bool later)
 {
 	struct xb_entry *part = calloc(count, sizeof(*part));
 
 	for (size_t list = 0; list <= SCOPED_LISTS; list++) {
-		struct sources *sources = list < SCOPED_LISTS ? world->rules.scoped[list].sources
-							      : world->rules.sources;
+		bool scoped = list < SCOPED_LISTS;
 		size_t used = 0;
 
 		for (size_t i = 0; i < count; i++)
 			if (i % (SCOPED_LISTS + 1) == list || i % 31 == list)
 				part[used++] = entries[i];
-		for (size_t i = 0; i < used; i++)
-			sources_add(sources, &part[i]);
-		rig_add_all_to(&world->rig, part, used,
-			       list < SCOPED_LISTS ? scopes[list].name : "default");
+		list_part(world, scoped ? scopes[list].name : "default",
+			  scoped ? world->rules.scoped[list].sources : world->rules.sources, part,
+			  used, later);
 	}
 	free(part);
 }
@@ -137,15 +173,26 @@ static void begin_scopes(struct world *world)
 	}
 }
 
-static void list_sources(struct world *world, const struct xb_entry *entries, size_t count)
+static void list_sources(struct world *world, const struct xb_entry *entries, size_t count,
+			 bool later)
 {
-	if (world->rules.has_scopes && !xb_entry_is_allow(entries)) {
-		spread_sources(world, entries, count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		sources_add(world->rules.sources, &entries[i]);
-	rig_add_all(&world->rig, entries, count);
+	if (world->rules.has_scopes && !xb_entry_is_allow(entries))
+		spread_sources(world, entries, count, later);
+	else
+		list_part(world, "default", world->rules.sources, entries, count, later);
+}
+
+static void list_addresses(struct world *world, const struct universe *universe, uint32_t has,
+			   bool later)
+{
+	if (has & HAS_HOSTS)
+		list_sources(world, universe->hosts, HOSTS, later);
+	if (has & HAS_PREFIXES)
+		list_sources(world, universe->prefixes, PREFIXES, later);
+	if (has & HAS_NETS)
+		list_sources(world, universe->nets, NETS, later);
+	if (has & HAS_ALLOWED)
+		list_sources(world, universe->allowed, ALLOWED, later);
 }
 
 /* Those of one verdict; of what is exempt, all. */
@@ -177,14 +224,7 @@ static void list_all(struct world *world, const struct universe *universe, uint3
 	world->rules.sources = sources_new();
 	if (has & HAS_SCOPES)
 		begin_scopes(world);
-	if (has & HAS_HOSTS)
-		list_sources(world, universe->hosts, HOSTS);
-	if (has & HAS_PREFIXES)
-		list_sources(world, universe->prefixes, PREFIXES);
-	if (has & HAS_NETS)
-		list_sources(world, universe->nets, NETS);
-	if (has & HAS_ALLOWED)
-		list_sources(world, universe->allowed, ALLOWED);
+	list_addresses(world, universe, has, false);
 	for (int verdict = DOMAIN_REFUSED; has & HAS_NAMES && verdict < DOMAIN_NONE; verdict++)
 		rig_verdict(&world->rig, lists[verdict], (enum xb_domain_verdict)verdict);
 	for (int verdict = DOMAIN_DROP; has & HAS_NAMES && verdict < DOMAIN_NONE; verdict++)
@@ -258,6 +298,7 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 		rig_policy(&world->rig, world->rules.policy);
 	if (configurations[number].knows)
 		knows_begin(world, universe);
+	list_addresses(world, universe, configurations[number].has, true);
 	world->program = rig_entry(&world->rig);
 	must(xb_anchor_open(world->rig.pins, &world->anchor), "link");
 	if (configurations[number].watched)
@@ -287,6 +328,19 @@ void worlds_begin(struct world worlds[WORLDS], const struct universe *universe)
 {
 	for (size_t i = 0; i < WORLDS; i++)
 		begin(&worlds[i], i, universe);
+}
+
+bool worlds_are_as_built(struct world worlds[WORLDS])
+{
+	bool equal = true;
+
+	for (size_t i = 0; i < WORLDS; i++)
+		if (worlds[i].rules.slot == SLOT_FILTER && !worlds[i].rules.known &&
+		    !rig_matches_rebuild(&worlds[i].rig)) {
+			printf("\"%s\" is another than one that is built anew\n", worlds[i].name);
+			equal = false;
+		}
+	return equal;
 }
 
 void worlds_end(struct world worlds[WORLDS])

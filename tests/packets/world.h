@@ -19,6 +19,8 @@ struct world {
 #define WORLDS 21
 
 void worlds_begin(struct world worlds[WORLDS], const struct universe *universe);
+/* Whether the changes in place left what a rebuild would make. */
+bool worlds_are_as_built(struct world worlds[WORLDS]);
 void worlds_end(struct world worlds[WORLDS]);
 
 #endif

@@ -3,22 +3,17 @@
  * back, and native mode where the driver is known to do wrong in it. */
 #include <errno.h>
 #include <linux/ethtool.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sched.h>
 
-#include <cmocka.h>
-
 #include "attach/attach.h"
 #include "attach/features.h"
 #include "attach/offload.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -72,7 +67,6 @@ static void note(enum xb_notice_kind kind, const char *message)
 
 static int begin(void **state)
 {
-	(void)state;
 	if (unshare(CLONE_NEWNET))
 		return 1;
 	rig_begin(&rig, "attach");
@@ -86,7 +80,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	xb_features_ask(NULL);
 	xb_anchor_close(&anchor);
 	rig_end(&rig);
@@ -95,7 +88,6 @@ static int end(void **state)
 
 static int begin_one(void **state)
 {
-	(void)state;
 	on = true;
 	refuses = false;
 	warnings = 0;
@@ -121,7 +113,6 @@ static void change(enum xb_mode mode)
 
 static void offloads_come_back_with_detach(void **state)
 {
-	(void)state;
 	attach(XB_MODE_SKB);
 	assert_int_equal(xb_offloads_on("v0"), 0);
 	rig_must(xb_detach(&anchor, look().ifindex), "not detached");
@@ -136,7 +127,6 @@ static void offloads_come_back_with_detach(void **state)
 
 static void offloads_come_back_with_native_mode(void **state)
 {
-	(void)state;
 	attach(XB_MODE_NATIVE);
 	change(XB_MODE_SKB);
 	assert_int_equal(xb_offloads_on("v0"), 0);
@@ -155,7 +145,6 @@ static void offloads_come_back_with_native_mode(void **state)
 
 static void one_that_does_not_come_back_is_told(void **state)
 {
-	(void)state;
 	attach(XB_MODE_SKB);
 	refuses = true;
 	rig_must(xb_detach(&anchor, look().ifindex), "not detached");
@@ -172,7 +161,6 @@ static void native_mode_of_a_driver_that_does_wrong(void **state)
 	uint64_t open;
 	bool left;
 
-	(void)state;
 	strcpy(device.kind, "bond");
 	assert_int_equal(xb_attach(&anchor, &device, XB_MODE_NATIVE, &mode), -EIO);
 	assert_non_null(strstr(xb_error_message(), "v0: the program of a bond in native mode"));
@@ -198,7 +186,6 @@ static void native_mode_that_is_left(void **state)
 	uint64_t open;
 	bool left;
 
-	(void)state;
 	attach(XB_MODE_NATIVE);
 	device = look();
 	rig_must(xb_leave_native(&anchor, &device, &left, &open), "not left");
@@ -212,15 +199,12 @@ static void native_mode_that_is_left(void **state)
 	rig_must(xb_detach(&anchor, device.ifindex), "not detached");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(offloads_come_back_with_detach, begin_one),
-		cmocka_unit_test_setup(offloads_come_back_with_native_mode, begin_one),
-		cmocka_unit_test_setup(one_that_does_not_come_back_is_told, begin_one),
-		cmocka_unit_test_setup(native_mode_of_a_driver_that_does_wrong, begin_one),
-		cmocka_unit_test_setup(native_mode_that_is_left, begin_one),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(offloads_come_back_with_detach, begin_one),
+	cmocka_unit_test_setup(offloads_come_back_with_native_mode, begin_one),
+	cmocka_unit_test_setup(one_that_does_not_come_back_is_told, begin_one),
+	cmocka_unit_test_setup(native_mode_of_a_driver_that_does_wrong, begin_one),
+	cmocka_unit_test_setup(native_mode_that_is_left, begin_one),
+};
 
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

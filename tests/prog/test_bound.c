@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The dearest packets there are, each on the dearest lists: what they cost is counted, and bounded
  * as docs/design.md says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
-#include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/cmocka.h"
 #include "support/counted.h"
 #include "support/hello.h"
 #include "support/rig.h"
@@ -141,7 +137,6 @@ static int begin(void **state)
 {
 	const struct xb_name_ports ports = {.dns = {53}, .tls = {TLS_PORT}, .http = {HTTP_PORT}};
 
-	(void)state;
 	rig_begin(&rig, "bound");
 	rig_add(&rig, "198.51.100.8", "default"); /* the client of dns.h */
 	rig_add(&rig, "203.0.113.0/24", "default");
@@ -156,7 +151,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	counted_bpf__destroy(counted);
 	xb_generation_close(generation);
 	rig_end(&rig);
@@ -235,7 +229,6 @@ static void sources(void **state)
 	const struct dns_shape other4 = {.port = 9}, other6 = {.ipv6 = true, .port = 9};
 	struct work work = query("IPv4, listed, allowed", "x", other4);
 
-	(void)state;
 	/* bits, two buckets, gate, trie, policy, statistics and more */
 	assert_true(work.lookups <= 3 + LOOKUP_MOST + FIXED_MOST);
 	work = query("IPv6, all lengths", "x", other6);
@@ -250,7 +243,6 @@ static void names(void **state)
 	char name[256], longest[256];
 	struct work work;
 
-	(void)state;
 	work = query("query, 3 labels, clean", "x.y.z", plain4);
 	assert_true(work.lookups <= 4 * LOOKUP_MOST + FIXED_MOST);
 	letters("c", LABELS, name);
@@ -278,7 +270,6 @@ static void everything_at_once(void **state)
 	struct work work;
 	char name[256];
 
-	(void)state;
 	letters("a", LABELS, name);
 	work = query("IPv6, all lengths, 8 headers, 2 tags, 127 suffixes", name, worst);
 	assert_true(work.lookups >= LENGTHS - 2 + 3 * LABELS);
@@ -291,7 +282,6 @@ static void hellos(void **state)
 	struct hello hello;
 	struct work work;
 
-	(void)state;
 	make_named(&(struct hello_shape){0}, "x.y.z", &hello);
 	data("hello, one extension", TLS_PORT, hello.byte, hello.size);
 	make_named(&many, "x.y.z", &hello);
@@ -306,7 +296,6 @@ static void requests(void **state)
 	char text[3000] = "GET / HTTP/1.1\n";
 	struct work work;
 
-	(void)state;
 	data("request, as usual", HTTP_PORT, usual, sizeof(usual) - 1);
 	memset(text + 15, 'x', sizeof(text) - 15);
 	work = data("request, one line", HTTP_PORT, text, sizeof(text));
@@ -337,7 +326,6 @@ static void scopes(void **state)
 	uint64_t without;
 	struct work work;
 
-	(void)state;
 	rig_del(&rig, "198.51.100.8", NULL);
 	without = query("IPv4 to another port, no scopes", "x", elsewhere).lookups;
 	list_scoped();
@@ -359,16 +347,9 @@ static void scopes(void **state)
 	query("IPv6, 15 classes, all lengths, 8 headers, 2 tags", "x", far6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sources),
-		cmocka_unit_test(names),
-		cmocka_unit_test(everything_at_once),
-		cmocka_unit_test(hellos),
-		cmocka_unit_test(requests),
-		cmocka_unit_test(scopes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(sources), cmocka_unit_test(names),    cmocka_unit_test(everything_at_once),
+	cmocka_unit_test(hellos),  cmocka_unit_test(requests), cmocka_unit_test(scopes),
+};
 
-	return cmocka_run_group_tests_name("bound", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact stage through the program itself: keys that move under traffic, writers that die, a
  * table without a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/crowd.h"
 #include "support/exact_contents.h"
 #include "support/source.h"
@@ -187,13 +183,11 @@ static void churn_under_traffic(bool ipv4)
 
 static void listed_ipv4_drops_while_keys_move(void **state)
 {
-	(void)state;
 	churn_under_traffic(true);
 }
 
 static void listed_ipv6_drops_while_keys_move(void **state)
 {
-	(void)state;
 	churn_under_traffic(false);
 }
 
@@ -340,25 +334,21 @@ static void few_keys_under_traffic(const struct few *few)
 
 static void few_ipv4_keys_that_move_all_the_time(void **state)
 {
-	(void)state;
 	few_keys_under_traffic(&(struct few){true, 0, XB_SLOT_WIDE, 4, 64});
 }
 
 static void few_ipv4_keys_in_a_table_for_100000(void **state)
 {
-	(void)state;
 	few_keys_under_traffic(&(struct few){true, 100000, XB_SLOT_MIDDLE, 4, 96});
 }
 
 static void few_ipv4_keys_in_a_table_for_4_million(void **state)
 {
-	(void)state;
 	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 14, 448});
 }
 
 static void few_ipv6_keys_that_move_all_the_time(void **state)
 {
-	(void)state;
 	few_keys_under_traffic(&(struct few){false, 0, 64, 8, 64});
 }
 
@@ -423,7 +413,6 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 	struct rig rig;
 	pid_t traffic[2];
 
-	(void)state;
 	churn.rig = NULL;
 	rig_begin(&rig, "killed");
 	list_stable(&rig);
@@ -464,7 +453,6 @@ static void a_change_without_a_place_gets_a_new_generation(void **state)
 	struct rig rig;
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "place");
 	list_stable(&rig);
 	before = rig_generation(&rig);

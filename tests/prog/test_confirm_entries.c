@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Single entries in the exact stage: the unspecified address, prefixes that overlap, and the stage
  * taken out and put back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/cmocka.h"
 #include "support/stable_sources.h"
 
 static uint64_t seed;
@@ -21,7 +17,6 @@ static void the_unspecified_address(void **state)
 	struct rig rig;
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "zero");
 	program = rig_entry(&rig);
 	for (int i = 0; i < 2; i++) {
@@ -51,7 +46,6 @@ static void overlapping_long_prefixes(void **state)
 	struct rig rig;
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "overlap");
 	program = rig_entry(&rig);
 	for (int round = 0; round < 12; round++) {
@@ -93,7 +87,6 @@ static void off_and_on(void **state)
 	struct rig rig;
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "switch");
 	program = rig_entry(&rig);
 	list_stable(&rig);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The record of a drop that the kernel writes, frame by frame, and which records are read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The record of a drop that the kernel writes, frame by frame, with the name in it, and which
+ * records are read. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
-#include <cmocka.h>
 #include <net/if.h>
 
+#include "support/cmocka.h"
 #include "support/drops_world.h"
+#include "support/hello.h"
 #include "teller.skel.h"
 
 #define ETHERNET "020000000001 020000000002 "
@@ -132,7 +130,6 @@ static void the_table(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	start(1000, &seen);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		check_row(&table[i], &seen);
@@ -179,7 +176,6 @@ static void other_records(void **state)
 	struct teller_bpf *teller;
 	struct seen seen;
 
-	(void)state;
 	start(1000, &seen);
 	teller = open_teller();
 	for (uint32_t bytes = 8; bytes <= sizeof(teller->bss->record); bytes++) {
@@ -195,12 +191,91 @@ static void other_records(void **state)
 	stop();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_table, clear),
-		cmocka_unit_test_teardown(other_records, clear),
-	};
+/* Every name that is told, of TLS and of HTTP. */
+struct told {
+	struct xb_name_drop last;
+	uint32_t count;
+};
 
-	return cmocka_run_group_tests_name("drop_records", tests, begin, end);
+static int hear(const struct xb_drop *drop, void *context)
+{
+	struct told *told = context;
+
+	told->count++;
+	memset(&told->last, 0, sizeof(told->last));
+	memcpy(&told->last, drop, drop->name_bytes ? sizeof(told->last) : sizeof(*drop));
+	return 0;
 }
+
+static void check_told(struct told *told, const char *name, const struct dns_frame *frame,
+		       bool ipv6, uint16_t port, uint8_t reason)
+{
+	const struct xb_drop *drop = &told->last.drop;
+	uint8_t labels[512];
+	uint32_t size = dns_labels(name, labels);
+
+	told->count = 0;
+	rig_run(program, frame->byte, frame->size);
+	for (int i = 0; !told->count && i < 20; i++)
+		assert_int_equal(xb_drops_poll(&watcher), 0);
+	if (told->count != 1 || drop->reason != reason || drop->name_bytes != size ||
+	    memcmp(told->last.name, labels, size))
+		fail_msg("%s: told %u times, or another name", name, told->count);
+	assert_true(
+		is_address(drop->destination, ipv6 ? "20010db8000000000000000000000002" : TARGET4));
+	assert_int_equal(drop->family, ipv6 ? 6 : 4);
+	assert_int_equal(drop->protocol, 6);
+	assert_int_equal(ntohs(drop->sport), 54321);
+	assert_int_equal(ntohs(drop->dport), port);
+}
+
+static void names(void **state)
+{
+	static const char *const listed[] = {
+		"example.com",	    "WWW.example.com",	  "count.test", "a.b.c.d.e.f.g.example.com",
+		L63 ".example.com", LONG "a.example.com", A125 "d.d"};
+	const struct xb_name_ports ports = {.dns = {53}, .tls = {TLS_PORT}, .http = {HTTP_PORT}};
+	static struct hello hello;
+	struct dns_frame frame;
+	struct told told = {0};
+	char text[512];
+
+	rig_add(&rig, "example.com", "default");
+	rig_add(&rig, "d.d", "default");
+	rig_add(&rig, "count.test", "count");
+	rig_verdict(&rig, "count", XB_DOMAIN_COUNT);
+	rig_ports(&rig, &ports);
+	pretend_attached(true);
+	assert_int_equal(xb_drops_open(&watcher, rig.pins, 1000, hear, &told), 0);
+	watching = true;
+	for (uint32_t i = 0; i < 2 * sizeof(listed) / sizeof(listed[0]); i++) {
+		const struct wrap wrap = {.shape = {.ipv6 = i & 1}, .words = 5 + 3 * (i & 1)};
+		const char *name = listed[i / 2], *dot = i & 1 ? "." : "";
+		bool counted = !strcmp(name, "count.test");
+
+		snprintf(text, sizeof(text), "%s%s", name, dot);
+		make_named(&(struct hello_shape){.before = 1}, text, &hello);
+		wrap_tcp(&wrap, TLS_PORT, hello.byte, hello.size, &frame);
+		check_told(&told, name, &frame, i & 1, TLS_PORT,
+			   counted ? XB_NAME_COUNTED : XB_TLS_DROPPED);
+		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: %s%s\r\n\r\n", name, dot);
+		wrap_tcp(&wrap, HTTP_PORT, (uint8_t *)text, (uint32_t)strlen(text), &frame);
+		check_told(&told, name, &frame, i & 1, HTTP_PORT,
+			   counted ? XB_NAME_COUNTED : XB_HTTP_DROPPED);
+	}
+	told.count = 0;
+	make_named(&(struct hello_shape){0}, "example.org", &hello);
+	wrap_tcp(&(struct wrap){0}, TLS_PORT, hello.byte, hello.size, &frame);
+	rig_run(program, frame.byte, frame.size);
+	assert_int_equal(xb_drops_poll(&watcher), 0);
+	assert_int_equal(told.count, 0);
+	stop();
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_teardown(the_table, clear),
+	cmocka_unit_test_teardown(other_records, clear),
+	cmocka_unit_test_teardown(names, clear),
+};
+
+TEST_MAIN(tests, begin, end)

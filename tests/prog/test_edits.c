@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds and deletes in place: what one entry's going does to the others, counters at their end,
  * every prefix length. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "engine/rotate.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -21,7 +17,6 @@ static int program;
 
 static int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "edits");
 	program = rig_entry(&rig);
 	return 0;
@@ -29,7 +24,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	close(program);
 	rig_end(&rig);
 	return 0;
@@ -93,7 +87,6 @@ static void overlapping_prefixes_in_every_order(void **state)
 {
 	int order[NESTED] = {0, 1, 2, 3, 4};
 
-	(void)state;
 	permute(order, 0);
 	assert_true(rig_matches_rebuild(&rig));
 }
@@ -101,7 +94,6 @@ static void overlapping_prefixes_in_every_order(void **state)
 /* Every length of both families, alone: inside drops, outside passes, deleted passes. */
 static void every_length_alone(void **state)
 {
-	(void)state;
 	for (int length = 0; length <= 32; length++) {
 		uint32_t mask = length ? ~0U << (32 - length) : 0, network = 0x5a5a5a5a & mask;
 		char text[64];
@@ -146,7 +138,6 @@ static void every_length_alone(void **state)
 
 static void two_lists_hold_an_entry_until_both_drop_it(void **state)
 {
-	(void)state;
 	rig_add(&rig, "192.0.2.1", "one");
 	rig_add(&rig, "192.0.2.1", "two");
 	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
@@ -165,7 +156,6 @@ static void deleting_what_is_absent_changes_no_counter(void **state)
 	size_t bytes;
 	void *before;
 
-	(void)state;
 	rig_add(&rig, "192.0.2.1", "default");
 	generation = rig_generation(&rig);
 	bytes = generation->file_bytes;
@@ -188,7 +178,6 @@ static void a_full_counter_sticks_until_rotation(void **state)
 	struct xb_probes probes;
 	uint32_t block;
 
-	(void)state;
 	rig_add(&rig, "192.0.2.1", "default");
 	rig_add(&rig, "192.0.2.3", "default");
 	generation = rig_generation(&rig);
@@ -237,7 +226,6 @@ static void a_full_filter_grows(void **state)
 	struct xb_entry entries[256];
 	uint64_t first, now;
 
-	(void)state;
 	rig_add(&rig, "10.0.0.0", "default");
 	generation = rig_generation(&rig);
 	first = generation->params.host4.capacity;
@@ -277,7 +265,6 @@ static void who_filled_the_filter_is_told(void **state)
 	uint64_t before = capacity();
 	uint32_t next = 0x0c000000;
 
-	(void)state;
 	while (!rig.written.growth_due) {
 		for (uint32_t i = 0; i < 256; i++)
 			entries[i] = (struct xb_entry){
@@ -292,17 +279,14 @@ static void who_filled_the_filter_is_told(void **state)
 	assert_false(rig.written.growth_due);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(overlapping_prefixes_in_every_order),
-		cmocka_unit_test(every_length_alone),
-		cmocka_unit_test(two_lists_hold_an_entry_until_both_drop_it),
-		cmocka_unit_test(deleting_what_is_absent_changes_no_counter),
-		cmocka_unit_test(a_full_counter_sticks_until_rotation),
-		cmocka_unit_test(a_full_filter_grows),
-		cmocka_unit_test(who_filled_the_filter_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(overlapping_prefixes_in_every_order),
+	cmocka_unit_test(every_length_alone),
+	cmocka_unit_test(two_lists_hold_an_entry_until_both_drop_it),
+	cmocka_unit_test(deleting_what_is_absent_changes_no_counter),
+	cmocka_unit_test(a_full_counter_sticks_until_rotation),
+	cmocka_unit_test(a_full_filter_grows),
+	cmocka_unit_test(who_filled_the_filter_is_told),
+};
 
-	return cmocka_run_group_tests_name("edits", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's sentence: heard from libbpf, and still told to whom libbpf told it before. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,24 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "attach/extack.h"
 #include "attach/ifpins.h"
+#include "support/cmocka.h"
 
 static char printed[1024];
 static int lines;
 
 static int note(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	(void)level;
 	lines++;
 	return vsnprintf(printed, sizeof(printed), format, arguments);
 }
 
 static int alone(void **state)
 {
-	(void)state;
 	return unshare(CLONE_NEWNET);
 }
 
@@ -64,7 +57,6 @@ static void a_sentence_is_heard(void **state)
 {
 	int program = load();
 
-	(void)state;
 	assert_true(program >= 0);
 	libbpf_set_print(note);
 	lines = 0;
@@ -85,7 +77,6 @@ static void what_was_heard_is_forgotten(void **state)
 {
 	int program = load();
 
-	(void)state;
 	libbpf_set_print(NULL);
 	xb_extack_begin();
 	refuse(program);
@@ -110,7 +101,6 @@ static void a_link_is_refused_with_a_sentence(void **state)
 	int program = load();
 	bool told = true;
 
-	(void)state;
 	xb_extack_begin();
 	assert_int_equal(xb_ifpin_attach("/nonexistent", 1, program, false, &told), -EOPNOTSUPP);
 	xb_extack_end();
@@ -119,13 +109,10 @@ static void a_link_is_refused_with_a_sentence(void **state)
 	close(program);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sentence_is_heard),
-		cmocka_unit_test(what_was_heard_is_forgotten),
-		cmocka_unit_test(a_link_is_refused_with_a_sentence),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_sentence_is_heard),
+	cmocka_unit_test(what_was_heard_is_forgotten),
+	cmocka_unit_test(a_link_is_refused_with_a_sentence),
+};
 
-	return cmocka_run_group_tests(tests, alone, NULL);
-}
+TEST_MAIN(tests, alone, NULL)

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Floods: of forged sources, of listed ones, of random names below a listed and an unlisted domain.
  * Each packet has its verdict and its counter, and the kernel's memory stays as it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "attach/topnames.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/crowd.h"
 #include "support/dns.h"
 #include "support/mapbytes.h"
@@ -100,7 +96,6 @@ static void send_crowd(enum crowd_kind kind, const uint64_t *stable)
 
 static void forged_sources(void **state)
 {
-	(void)state;
 	for (enum crowd_kind kind = CROWD_INNOCENT4; kind <= CROWD_INNOCENT6; kind++) {
 		uint64_t guessed;
 
@@ -115,7 +110,6 @@ static void forged_sources(void **state)
 
 static void listed_sources(void **state)
 {
-	(void)state;
 	flood_begins();
 	send_crowd(CROWD_STABLE4, stable4);
 	assert_int_equal(counted(XB_LISTED_IPV4_HOST), FRAMES);
@@ -151,7 +145,6 @@ static void subdomains(void **state)
 	struct xb_anchor anchor;
 	size_t count;
 
-	(void)state;
 	flood_begins();
 	random_names("listed.test", XDP_DROP);
 	assert_int_equal(counted(XB_NAME_DROPPED), QUERIES);
@@ -182,7 +175,6 @@ static void many_listed_names(void **state)
 	struct xb_anchor anchor;
 	size_t count;
 
-	(void)state;
 	flood_begins();
 	for (int i = 0; i < QUERIES; i++) {
 		struct dns_frame frame;
@@ -224,7 +216,6 @@ static int begin(void **state)
 {
 	struct xb_entry *entries = calloc(HOSTS + NETS6, sizeof(*entries));
 
-	(void)state;
 	random_begin();
 	seed = random_word();
 	rig_begin(&rig, "floods");
@@ -247,19 +238,15 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	rig_end(&rig);
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forged_sources),
-		cmocka_unit_test(listed_sources),
-		cmocka_unit_test(subdomains),
-		cmocka_unit_test(many_listed_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(forged_sources),
+	cmocka_unit_test(listed_sources),
+	cmocka_unit_test(subdomains),
+	cmocka_unit_test(many_listed_names),
+};
 
-	return cmocka_run_group_tests_name("floods", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the writer waits until no packet is in work. It stands between two words that a packet
  * reads in no certain order: what it writes to the kernel is recorded, with its waits, in order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +8,10 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -121,7 +117,6 @@ static void change(bool allowed, uint32_t policy)
 
 static void none_is_dropped_before_it_is_allowed(void **state)
 {
-	(void)state;
 	rig_policy(&rig, XB_POLICY_MONITOR);
 	change(true, XB_POLICY_ENFORCE);
 	assert_string_equal(record, "AqE");
@@ -129,7 +124,6 @@ static void none_is_dropped_before_it_is_allowed(void **state)
 
 static void none_is_dropped_that_is_allowed_no_more(void **state)
 {
-	(void)state;
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	change(false, XB_POLICY_MONITOR);
 	assert_string_equal(record, "MqD");
@@ -137,7 +131,6 @@ static void none_is_dropped_that_is_allowed_no_more(void **state)
 
 static void a_policy_alone_waits_for_nobody(void **state)
 {
-	(void)state;
 	rig_policy(&rig, XB_POLICY_MONITOR);
 	memset(record, 0, sizeof(record));
 	rig_policy(&rig, XB_POLICY_ENFORCE);
@@ -149,7 +142,6 @@ static void a_policy_alone_waits_for_nobody(void **state)
  * of order, everybody sees what the new maps were filled with. */
 static void a_swap_waits(void **state)
 {
-	(void)state;
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	memset(record, 0, sizeof(record));
 	rig_rotate(&rig);
@@ -162,7 +154,6 @@ static void a_swap_waits(void **state)
 
 static int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "grace");
 	rig_add(&rig, "198.51.100.9", "default");
 	return 0;
@@ -170,19 +161,15 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	rig_end(&rig);
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none_is_dropped_before_it_is_allowed),
-		cmocka_unit_test(none_is_dropped_that_is_allowed_no_more),
-		cmocka_unit_test(a_policy_alone_waits_for_nobody),
-		cmocka_unit_test(a_swap_waits),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(none_is_dropped_before_it_is_allowed),
+	cmocka_unit_test(none_is_dropped_that_is_allowed_no_more),
+	cmocka_unit_test(a_policy_alone_waits_for_nobody),
+	cmocka_unit_test(a_swap_waits),
+};
 
-	return cmocka_run_group_tests_name("grace", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The listed names that packets hit, as `stats` tells them: which, and never too many. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "attach/topnames.h"
+#include "support/cmocka.h"
 #include "support/dns.h"
 #include "support/rig.h"
 
@@ -82,7 +78,6 @@ static void a_domain_is_counted(void **state)
 	struct rig rig;
 	int program = begin(&rig, "example.com");
 
-	(void)state;
 	expect(&rig, "example.com", 0, 0);
 	ask(program, "example.org", 1);
 	expect(&rig, "example.org", 0, 0);
@@ -108,7 +103,6 @@ static void a_name_alone_is_counted(void **state)
 	struct rig rig;
 	int program = begin(&rig, "=only.example.net");
 
-	(void)state;
 	ask(program, "below.only.example.net", 1);
 	expect(&rig, "=only.example.net", 0, 0);
 	ask(program, "only.example.net", 1);
@@ -127,7 +121,6 @@ static void long_names_are_counted(void **state)
 	struct rig rig;
 	int program = begin(&rig, longest);
 
-	(void)state;
 	ask(program, longest, 2);
 	expect(&rig, longest, 2, 1);
 	end(&rig, program);
@@ -151,7 +144,6 @@ static void the_decisive_name_is_counted(void **state)
 	struct rig rig;
 	int program = begin(&rig, "example.com");
 
-	(void)state;
 	rig_add(&rig, "www.example.com", "strong");
 	rig_verdict(&rig, "default", XB_DOMAIN_COUNT);
 	rig_verdict(&rig, "strong", XB_DOMAIN_REFUSED);
@@ -186,7 +178,6 @@ static void a_crowd_hides_no_heavy_name(void **state)
 	char name[32];
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "hits-crowd");
 	program = rig_entry(&rig);
 	for (int i = 0; i < CROWD; i++) {
@@ -227,15 +218,12 @@ static void a_crowd_hides_no_heavy_name(void **state)
 	rig_end(&rig);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_domain_is_counted),
-		cmocka_unit_test(a_name_alone_is_counted),
-		cmocka_unit_test(long_names_are_counted),
-		cmocka_unit_test(the_decisive_name_is_counted),
-		cmocka_unit_test(a_crowd_hides_no_heavy_name),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_domain_is_counted),
+	cmocka_unit_test(a_name_alone_is_counted),
+	cmocka_unit_test(long_names_are_counted),
+	cmocka_unit_test(the_decisive_name_is_counted),
+	cmocka_unit_test(a_crowd_hides_no_heavy_name),
+};
 
-	return cmocka_run_group_tests_name("hits", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sources and names chosen by one who knows the algorithm, the sizes and the list: without the keys
  * in force he gets no more than was promised, and with them nothing that is confirmed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "engine/rotate.h"
 #include "model/name.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/dns.h"
 #include "support/random.h"
 #include "support/rig.h"
@@ -178,13 +174,11 @@ static void former_keys_are_worth_nothing(const char *family, maker make, int tu
 
 static void former_keys_of_ipv4(void **state)
 {
-	(void)state;
 	former_keys_are_worth_nothing("IPv4", stranger4, (int)amount(1, 3));
 }
 
 static void former_keys_of_ipv6(void **state)
 {
-	(void)state;
 	former_keys_are_worth_nothing("IPv6", stranger6, 1);
 }
 
@@ -192,7 +186,6 @@ static void former_keys_of_ipv6(void **state)
  * keys, for a weakness that only some have would be found by trying. */
 static void neighbours_of_the_list_are_strangers(void **state)
 {
-	(void)state;
 	for (int turn = 0; turn < 4; turn++) {
 		rotate(false);
 		for (uint32_t i = 0; i < CHOSEN; i++)
@@ -221,13 +214,11 @@ static void known_keys_drop_nobody_who_is_confirmed(maker make)
 
 static void known_keys_of_ipv4(void **state)
 {
-	(void)state;
 	known_keys_drop_nobody_who_is_confirmed(stranger4);
 }
 
 static void known_keys_of_ipv6(void **state)
 {
-	(void)state;
 	known_keys_drop_nobody_who_is_confirmed(stranger6);
 }
 
@@ -239,7 +230,6 @@ static void known_keys_of_names(void **state)
 	uint32_t found = 0, number = 0;
 	struct xb_counts before, after;
 
-	(void)state;
 	rotate(false);
 	known = read_generation();
 	rig_counts(&rig, &before);
@@ -283,7 +273,6 @@ static int begin(void **state)
 {
 	struct xb_entry *entries = calloc(HOSTS + NETS6, sizeof(*entries));
 
-	(void)state;
 	random_begin();
 	seed = random_word();
 	rig_begin(&rig, "hostile");
@@ -300,22 +289,18 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	free(chosen);
 	rig_end(&rig);
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(former_keys_of_ipv4),
-		cmocka_unit_test(former_keys_of_ipv6),
-		cmocka_unit_test(neighbours_of_the_list_are_strangers),
-		cmocka_unit_test(known_keys_of_ipv4),
-		cmocka_unit_test(known_keys_of_ipv6),
-		cmocka_unit_test(known_keys_of_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(former_keys_of_ipv4),
+	cmocka_unit_test(former_keys_of_ipv6),
+	cmocka_unit_test(neighbours_of_the_list_are_strangers),
+	cmocka_unit_test(known_keys_of_ipv4),
+	cmocka_unit_test(known_keys_of_ipv6),
+	cmocka_unit_test(known_keys_of_names),
+};
 
-	return cmocka_run_group_tests_name("hostile", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Millions of sources that nobody listed, against a list of a million: with the exact stage
  * none is dropped, without it no more than promised. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/crowd.h"
 #include "support/seconds.h"
 #include "support/source.h"
@@ -277,12 +273,9 @@ static void without_it_the_promise_is_kept(void **state)
 	check_listed(world);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_the_exact_stage_nobody_is_dropped),
-		cmocka_unit_test(without_it_the_promise_is_kept),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(with_the_exact_stage_nobody_is_dropped),
+	cmocka_unit_test(without_it_the_promise_is_kept),
+};
 
-	return cmocka_run_group_tests_name("innocent", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

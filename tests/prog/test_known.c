@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Known sources by the million in the kernel's own code: turns, renewals, growth, the file, and
  * strangers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -16,13 +12,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloom/sizing.h"
 #include "engine/known.h"
 #include "engine/knownfile.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/knowing.h"
 #include "support/source.h"
 #include "support/visitors.h"
@@ -142,7 +137,6 @@ static double promised(void)
 /* With both periods as full as they were sized for, and the share of those who are not known. */
 static void half_are_renewed(void **state)
 {
-	(void)state;
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		double share;
 
@@ -180,7 +174,6 @@ static void turn_in_the_middle(void)
 /* Both processors learn while the period turns under them: whoever was met is known in the next. */
 static void turns_under_writers(void **state)
 {
-	(void)state;
 	begin_known(KNOWN / 10);
 	for (uint32_t i = 0; i < 20; i++) {
 		uint32_t first = i * (KNOWN / 10);
@@ -195,7 +188,6 @@ static void turns_under_writers(void **state)
  * sets have is forgotten, they go. */
 static void it_grows(void **state)
 {
-	(void)state;
 	begin_known(1000);
 	for (uint32_t i = 1; i <= 20; i++) {
 		meet(false, 1000 * (i - 1), 1000, 1);
@@ -224,7 +216,6 @@ static void some_are_forgotten(void **state)
 	double told = 0;
 	uint64_t left;
 
-	(void)state;
 	begin_known(count);
 	meet(true, 0, count, 1);
 	for (uint32_t i = 0; i < forgotten; i++) {
@@ -297,7 +288,6 @@ static void it_survives_a_boot(void **state)
 		    {2, false, false},
 		    {300, false, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t former, before;
 
@@ -328,7 +318,6 @@ static void a_damaged_file_is_left(void **state)
 	char path[512];
 	struct stat st;
 
-	(void)state;
 	begin_known(100);
 	meet(false, 0, 100, 1);
 	rig_must(xb_known_save(&rig.paths), "save");
@@ -356,7 +345,6 @@ static void a_damaged_file_is_left(void **state)
 
 static int begin(void **state)
 {
-	(void)state;
 	leave_cgroups();
 	rig_begin(&rig, "known");
 	return 0;
@@ -364,18 +352,14 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	rig_end(&rig);
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(half_are_renewed),   cmocka_unit_test(turns_under_writers),
-		cmocka_unit_test(it_grows),	      cmocka_unit_test(some_are_forgotten),
-		cmocka_unit_test(it_survives_a_boot), cmocka_unit_test(a_damaged_file_is_left),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(half_are_renewed),   cmocka_unit_test(turns_under_writers),
+	cmocka_unit_test(it_grows),	      cmocka_unit_test(some_are_forgotten),
+	cmocka_unit_test(it_survives_a_boot), cmocka_unit_test(a_damaged_file_is_left),
+};
 
-	return cmocka_run_group_tests_name("known", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

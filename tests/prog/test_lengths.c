@@ -2,19 +2,15 @@
 /* Lists of IPv6 prefixes with few and with many lengths, built at once and grown one by one,
  * against an oracle that compares prefixes: one length that all packets look up, lengths with
  * slots, and those that come when no slot is left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 
@@ -127,7 +123,6 @@ static int begin(void **state)
 {
 	const char *given = getenv("XB_SEED");
 
-	(void)state;
 	seed = given ? strtoull(given, NULL, 0) : 20261123;
 	printf("seed %lu\n", seed);
 	return 0;
@@ -135,7 +130,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	oracle_free(&oracle);
 	return 0;
 }
@@ -149,7 +143,6 @@ static int end(void **state)
 
 static void one_length(void **state)
 {
-	(void)state;
 	LIST(10, 20, 128);
 	LIST(1, 20, 64);
 	LIST(1, 20, 32);
@@ -158,7 +151,6 @@ static void one_length(void **state)
 
 static void few_lengths(void **state)
 {
-	(void)state;
 	LIST(30, 20, 64, 128);
 	LIST(1, 20, 128, 64);
 	LIST(30, 20, 29, 64);
@@ -169,7 +161,6 @@ static void few_lengths(void **state)
 /* More than there are slots, of both kinds. */
 static void many_lengths(void **state)
 {
-	(void)state;
 	LIST(10, 2, 128, 127, 97, 96, 95, 65, 64, 63, 49, 48, 33, 32);
 	LIST(5, 2, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 48, 128);
 	LIST(14, 2, 48, 128, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22);
@@ -179,21 +170,17 @@ static void all_lengths(void **state)
 {
 	uint8_t lengths[128 - 12 + 1];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths); i++)
 		lengths[i] = (uint8_t)(128 - i);
 	list_and_check(lengths, sizeof(lengths), 1, 1);
 	list_and_check(lengths, sizeof(lengths), 1, sizeof(lengths) - 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_length),
-		cmocka_unit_test(few_lengths),
-		cmocka_unit_test(many_lengths),
-		cmocka_unit_test(all_lengths),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_length),
+	cmocka_unit_test(few_lengths),
+	cmocka_unit_test(many_lengths),
+	cmocka_unit_test(all_lengths),
+};
 
-	return cmocka_run_group_tests_name("lengths", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

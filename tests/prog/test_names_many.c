@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A million domains: all found, nothing else; and domains that come and go while others are asked
  * for. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/dns.h"
 #include "support/rig.h"
 
@@ -149,7 +145,6 @@ static void a_million_domains(void **state)
 	struct rig rig;
 	int program;
 
-	(void)state;
 	rig_begin(&rig, "many");
 	program = rig_entry(&rig);
 	rig_add_all(&rig, names.entries, names.count);
@@ -291,7 +286,6 @@ static void changes_while_queries_run(void **state)
 	uint64_t identity;
 	struct rig rig;
 
-	(void)state;
 	rig_begin(&rig, "changes");
 	rig_verdict(&rig, "refused", XB_DOMAIN_REFUSED);
 	rig_add_all(&rig, stable.entries, stable.count);
@@ -314,12 +308,39 @@ static void changes_while_queries_run(void **state)
 	names_free(&churn);
 }
 
-int main(void)
+/* More allowed domains than there was room for when the generation was built, in place and anew. */
+static void more_allowed_than_there_was_room_for(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_million_domains),
-		cmocka_unit_test(changes_while_queries_run),
-	};
+	struct names names = names_make(0, 3000);
+	struct rig rig;
+	int program;
 
-	return cmocka_run_group_tests_name("names_many", tests, NULL, NULL);
+	rig_begin(&rig, "allowed");
+	program = rig_entry(&rig);
+	rig_add_all(&rig, names.entries, names.count);
+	for (size_t i = 0; i < names.count; i++)
+		names.entries[i] = xb_entry_allow(&names.entries[i]);
+	for (int allowed = 1; allowed >= 0; allowed--) {
+		for (size_t i = 0; i < names.count; i += 100)
+			rig_change_all(&rig, &names.entries[i], 100, allowed);
+		for (size_t i = 0; i < names.count; i++) {
+			char name[NAME_TEXT];
+
+			name_text(i, name);
+			if (ask(program, name) != (allowed ? XDP_PASS : XDP_DROP))
+				fail_msg("%s, allowed %d", name, allowed);
+		}
+		assert_true(rig_matches_rebuild(&rig));
+	}
+	close(program);
+	rig_end(&rig);
+	names_free(&names);
 }
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_million_domains),
+	cmocka_unit_test(more_allowed_than_there_was_room_for),
+	cmocka_unit_test(changes_while_queries_run),
+};
+
+TEST_MAIN(tests, NULL, NULL)

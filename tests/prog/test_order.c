@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Between any two single changes of one change: who is dropped before and after it is dropped, who
  * passes before and after it passes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "base/error.h"
 #include "filter/apply.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/dns.h"
 #include "support/rig.h"
 #include "support/service_frame.h"
@@ -195,7 +191,6 @@ static size_t check(const char *words)
 
 static int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "order");
 	program = rig_entry(&rig);
 	change(STAGES);
@@ -210,7 +205,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	close(program);
 	rig_end(&rig);
 	return 0;
@@ -297,7 +291,6 @@ static const struct {
 
 static void no_verdict_between(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		probe_words(table[i].probes);
 		change(table[i].before);
@@ -398,13 +391,11 @@ static void nothing_between_at_random(uint32_t policy)
 
 static void at_random_while_the_listed_are_dropped(void **state)
 {
-	(void)state;
 	nothing_between_at_random(XB_POLICY_ENFORCE);
 }
 
 static void at_random_while_only_the_listed_pass(void **state)
 {
-	(void)state;
 	nothing_between_at_random(XB_POLICY_ALLOW_ONLY);
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 }
@@ -434,7 +425,6 @@ static void check_body(int (*body)(struct xb_writer *, void *), const char *word
 
 static void a_policy_with_the_allowlist(void **state)
 {
-	(void)state;
 	probe_words("10.30.0.1");
 	change("+10.30.0.1 a+10.30.0.1");
 	check_body(monitor_body, "a-10.30.0.1");
@@ -442,14 +432,11 @@ static void a_policy_with_the_allowlist(void **state)
 	change("-10.30.0.1 a-10.30.0.1");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_verdict_between),
-		cmocka_unit_test(at_random_while_the_listed_are_dropped),
-		cmocka_unit_test(at_random_while_only_the_listed_pass),
-		cmocka_unit_test(a_policy_with_the_allowlist),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(no_verdict_between),
+	cmocka_unit_test(at_random_while_the_listed_are_dropped),
+	cmocka_unit_test(at_random_while_only_the_listed_pass),
+	cmocka_unit_test(a_policy_with_the_allowlist),
+};
 
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The policies: how long each stays, the packets it passes, and flips between them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Flips between policies, seen by others. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,124 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/reason_world.h"
 
 static uint64_t seed;
 
 static const struct xb_entry listed4 = {.hi = 0xc633640700000000, .kind = XB_HOST4, .length = 32},
-			     allowed4 = {.hi = 0xc633640900000000, .kind = XB_HOST4, .length = 32},
 			     clean4 = {.hi = 0xc633640800000000, .kind = XB_HOST4, .length = 32},
 			     listed6 = {.hi = 0x20010db800000bad, .kind = XB_NET6, .length = 128},
 			     clean6 = {.hi = 0x20010db800000001, .kind = XB_NET6, .length = 128};
-
-static void begin_policies(void)
-{
-	rig_add(&rig, "198.51.100.7", "default");
-	rig_add(&rig, "198.51.100.9", "default");
-	rig_add(&rig, "203.0.113.0/24", "default");
-	rig_add(&rig, "2001:db8:0:bad::/64", "default");
-	rig_allow(&rig, "198.51.100.9");
-}
-
-static void end_policies(void)
-{
-	rig_policy(&rig, XB_POLICY_ENFORCE);
-	assert_true(rig_matches_rebuild(&rig));
-	assert_true(rig_disallow(&rig, "198.51.100.9"));
-	assert_true(rig_del(&rig, "198.51.100.7", NULL));
-	assert_true(rig_del(&rig, "198.51.100.9", NULL));
-	assert_true(rig_del(&rig, "203.0.113.0/24", NULL));
-	assert_true(rig_del(&rig, "2001:db8:0:bad::/64", NULL));
-}
-
-/* The policy stays through changes, rotations and rebuilds. */
-static void each_policy_stays(void **state)
-{
-	static const int expected[][5] = {
-		[XB_POLICY_ENFORCE] = {XB_LISTED_IPV4_HOST, XB_ALLOWED, XB_CLEAN, XB_LISTED_IPV6,
-				       XB_CLEAN},
-		[XB_POLICY_MONITOR] = {XB_MONITORED, XB_ALLOWED, XB_CLEAN, XB_MONITORED, XB_CLEAN},
-		[XB_POLICY_ALLOW_ONLY] = {XB_ADMITTED, XB_ADMITTED, XB_NOT_ADMITTED, XB_ADMITTED,
-					  XB_NOT_ADMITTED},
-	};
-	const struct xb_entry *const sources[] = {&listed4, &allowed4, &clean4, &listed6, &clean6};
-
-	(void)state;
-	begin_policies();
-	for (int turn = 0; turn < 12; turn++) {
-		uint32_t policy = (uint32_t)(turn < 6 ? turn : 12 - turn) % 3;
-
-		rig_policy(&rig, policy);
-		for (int change = 0; change < 4; change++) {
-			for (int i = 0; i < 5; i++)
-				assert_int_equal(reason_of(sources[i]), expected[policy][i]);
-			if (change == 0)
-				rig_rotate(&rig);
-			if (change == 1)
-				rig_add(&rig, "192.0.2.1", "default");
-			if (change == 2)
-				rig_del(&rig, "192.0.2.1", NULL);
-		}
-		assert_true(rig_matches_rebuild(&rig));
-	}
-	end_policies();
-}
-
-/* Under allow-only the allowlist passes what is not listed. */
-static void allow_only_passes_the_allowed(void **state)
-{
-	(void)state;
-	begin_policies();
-	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
-	assert_int_equal(reason_of(&clean4), XB_NOT_ADMITTED);
-	assert_int_equal(reason_of(&clean6), XB_NOT_ADMITTED);
-	rig_allow(&rig, "198.51.100.8");
-	rig_allow(&rig, "2001:db8::/48");
-	assert_int_equal(reason_of(&clean4), XB_ALLOWED);
-	assert_int_equal(reason_of(&clean6), XB_ALLOWED);
-	assert_int_equal(reason_of(&listed4), XB_ADMITTED);
-	assert_true(rig_disallow(&rig, "198.51.100.8"));
-	assert_true(rig_disallow(&rig, "2001:db8::/48"));
-	assert_int_equal(reason_of(&clean4), XB_NOT_ADMITTED);
-	assert_int_equal(reason_of(&clean6), XB_NOT_ADMITTED);
-	end_policies();
-}
-
-/* A source that only the Bloom filter takes for a listed one: not admitted under allow-only. */
-static void a_guess_is_not_admitted(void **state)
-{
-	struct xb_entry guess = {.kind = XB_HOST4, .length = 32};
-	struct xb_generation *generation;
-	int found = 0;
-
-	(void)state;
-	begin_policies();
-	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
-	generation = rig_generation(&rig);
-	assert_int_equal(xb_generation_map_all(generation), 0);
-	for (uint32_t block = 0; block < generation->params.host4.blocks; block += 2)
-		memset(generation->host4.bits.base + (size_t)block * sizeof(struct xb_block), 0xff,
-		       sizeof(struct xb_block));
-	for (uint32_t address = 0x30000000; found < 1000; address++) {
-		uint64_t hash = xb_hash_ipv4(&generation->params.key, address);
-
-		if (!xb_bloom_contains(&generation->host4, hash))
-			continue;
-		found++;
-		guess.hi = (uint64_t)address << 32;
-		assert_int_equal(rig_run_from(program, &guess), XDP_DROP);
-	}
-	assert_int_equal(reason_of(&guess), XB_NOT_ADMITTED);
-	xb_generation_close(generation);
-	rig_rotate(&rig);
-	end_policies();
-}
-
-/* ---- Flips, seen by others ---- */
 
 /* Even sequence: the policy is in force; odd: it is being changed. */
 struct board {
@@ -202,9 +92,9 @@ static void flips_hold_for_all_at_once(void **state)
 	pid_t judges[2];
 	int status;
 
-	(void)state;
 	assert_true(board != MAP_FAILED);
-	begin_policies();
+	rig_add(&rig, "198.51.100.7", "default");
+	rig_add(&rig, "2001:db8:0:bad::/64", "default");
 	for (int side = 0; side < 2; side++)
 		judges[side] = start_judge(board, side);
 	for (uint32_t i = 0; i < FLIPS || (!has_judged_enough(board) && i < 40 * FLIPS); i++) {
@@ -227,15 +117,13 @@ static void flips_hold_for_all_at_once(void **state)
 		assert_true(board->judged[side] > FLIPS);
 	}
 	munmap(board, sizeof(*board));
-	end_policies();
+	rig_policy(&rig, XB_POLICY_ENFORCE);
+	assert_true(rig_matches_rebuild(&rig));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_policy_stays),
-		cmocka_unit_test(allow_only_passes_the_allowed),
-		cmocka_unit_test(a_guess_is_not_admitted),
 		cmocka_unit_test(flips_hold_for_all_at_once),
 	};
 	const char *text = getenv("XB_SEED");

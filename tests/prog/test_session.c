@@ -2,10 +2,6 @@
 /* A process that keeps store and kernel open between its writes, while others change both: it never
  * writes into what is no longer in force. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +10,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "base/error.h"
 #include "engine/edit.h"
 #include "engine/session.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 static struct rig rig;
 
 static int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "session");
 	xb_session_begin(3600);
 	return 0;
@@ -35,7 +30,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	xb_session_end();
 	rig_end(&rig);
 	return 0;
@@ -108,7 +102,6 @@ static void del(const char *text)
 
 static void rotate(const char *text)
 {
-	(void)text;
 	rig_rotate(&rig);
 }
 
@@ -127,7 +120,6 @@ static void unpin(const char *text)
 
 static void it_goes_on_with_what_is_open(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	assert_true(resumes());
 	add("192.0.2.2");
@@ -150,7 +142,6 @@ static void it_notices_what_others_change(void **state)
 		      {monitor, "x"},	       {monitor, ""},	   {rotate, ""},
 		      {add, "198.51.100.0/24"}};
 
-	(void)state;
 	add("192.0.2.1");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_true(resumes());
@@ -169,7 +160,6 @@ static void it_notices_what_others_change(void **state)
 
 static void it_notices_lost_pins(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	assert_true(resumes());
 	unpin("link");
@@ -180,14 +170,11 @@ static void it_notices_lost_pins(void **state)
 
 static int give_up(struct xb_writer *writer, void *context)
 {
-	(void)writer;
-	(void)context;
 	return xb_input_error("no");
 }
 
 static void a_write_that_fails_leaves_nothing(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	assert_true(resumes());
 	assert_int_equal(xb_write(&rig.paths, 0, give_up, NULL, &rig.written), -EINVAL);
@@ -203,7 +190,6 @@ static void heavy_writes_look_at_all(void **state)
 {
 	bool resumed = true;
 
-	(void)state;
 	add("192.0.2.1");
 	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, note_resumed, &resumed, &rig.written),
 		 "write");
@@ -213,7 +199,6 @@ static void heavy_writes_look_at_all(void **state)
 
 static void trust_ends_with_time(void **state)
 {
-	(void)state;
 	xb_session_begin(0);
 	add("192.0.2.1");
 	assert_false(resumes());
@@ -227,7 +212,6 @@ static int add_one(struct xb_writer *writer, void *context)
 	struct xb_entry entry;
 	int error = xb_entry_parse("192.0.2.9", 9, NULL, &entry, NULL);
 
-	(void)context;
 	if (!error)
 		error = xb_edit_begin(writer, &terms, &refusal);
 	return error ? error : xb_edit_apply(writer, &terms, &entry, &result, &refusal);
@@ -243,7 +227,6 @@ static void in_state(const char *what)
 
 static void it_survives_a_lost_lock_file(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	in_state("rm store.mdb-lock");
 	elsewhere(add, "192.0.2.2");
@@ -255,7 +238,6 @@ static void it_survives_a_lost_lock_file(void **state)
 
 static void it_survives_an_older_store_in_place(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
 	add("192.0.2.2");
@@ -271,7 +253,6 @@ static void it_survives_an_older_store_in_place(void **state)
 /* Into the same file, so that nothing but the history differs. */
 static void it_notices_another_history_in_the_same_file(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
 	add("192.0.2.2");
@@ -288,7 +269,6 @@ static void it_notices_another_history_in_the_same_file(void **state)
 /* What is listed in the one is not in force by the other. */
 static void it_notices_a_store_of_the_same_number(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
 	add("192.0.2.2");
@@ -326,7 +306,6 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 /* LMDB refuses every transaction after it could not write a meta page. */
 static void a_disk_that_recovers_is_used_again(void **state)
 {
-	(void)state;
 	add("192.0.2.1");
 	meta_fails = 1;
 	assert_true(xb_write(&rig.paths, 0, add_one, NULL, &rig.written));
@@ -343,7 +322,6 @@ static void both_change_what_they_like(void **state)
 	uint64_t seed = 20261123;
 	bool listed[KEYS] = {false};
 
-	(void)state;
 	for (uint32_t step = 0; step < amount(60, 600); step++) {
 		uint64_t random = rig_random(&seed);
 		uint32_t key = (uint32_t)(random % KEYS);
@@ -369,22 +347,19 @@ static void both_change_what_they_like(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_goes_on_with_what_is_open),
-		TEST(it_notices_what_others_change),
-		TEST(it_notices_lost_pins),
-		TEST(a_write_that_fails_leaves_nothing),
-		TEST(heavy_writes_look_at_all),
-		TEST(trust_ends_with_time),
-		TEST(both_change_what_they_like),
-		TEST(it_survives_a_lost_lock_file),
-		TEST(it_survives_an_older_store_in_place),
-		TEST(it_notices_a_store_of_the_same_number),
-		TEST(it_notices_another_history_in_the_same_file),
-		TEST(a_disk_that_recovers_is_used_again),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(it_goes_on_with_what_is_open),
+	TEST(it_notices_what_others_change),
+	TEST(it_notices_lost_pins),
+	TEST(a_write_that_fails_leaves_nothing),
+	TEST(heavy_writes_look_at_all),
+	TEST(trust_ends_with_time),
+	TEST(both_change_what_they_like),
+	TEST(it_survives_a_lost_lock_file),
+	TEST(it_survives_an_older_store_in_place),
+	TEST(it_notices_a_store_of_the_same_number),
+	TEST(it_notices_another_history_in_the_same_file),
+	TEST(a_disk_that_recovers_is_used_again),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A thousand swaps under full-rate traffic on two interfaces. Sockets behind the filter see what
  * really passed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +13,6 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <cmocka.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
@@ -28,6 +23,7 @@
 #include "sender.skel.h"
 #include "store/wanted.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 #define INTERFACES 2
@@ -88,7 +84,6 @@ static int want(struct xb_writer *writer, void *context)
 {
 	struct xb_wanted wanted = {.mode = XB_MODE_NATIVE};
 
-	(void)context;
 	for (int i = 0; i < INTERFACES; i++) {
 		snprintf(wanted.name, sizeof(wanted.name), "in%d", i);
 		if (xb_wanted_put(writer->txn, &wanted))
@@ -101,7 +96,6 @@ static int unwant(struct xb_writer *writer, void *context)
 {
 	bool found;
 
-	(void)context;
 	return xb_wanted_remove(writer->txn, "in0", &found) ||
 	       xb_wanted_remove(writer->txn, "in1", &found);
 }
@@ -386,14 +380,12 @@ static void swap_under_traffic(int swaps, bool confirmed)
 
 static void swaps_under_traffic(void **state)
 {
-	(void)state;
 	swap_under_traffic(SWAPS - SWAPS / 4, true);
 }
 
 /* Every other generation only guesses. */
 static void swaps_between_guess_and_exact_under_traffic(void **state)
 {
-	(void)state;
 	swap_under_traffic(SWAPS / 4, false);
 	rig_confirm(&rig, true);
 }
@@ -428,7 +420,6 @@ static void policies_under_traffic(void **state)
 	};
 	struct watch watch;
 
-	(void)state;
 	begin_watch(&watch);
 	for (uint32_t flip = 0; flip < FLIPS; flip++) {
 		uint32_t which = flip % 4;
@@ -453,7 +444,6 @@ static void policies_under_traffic(void **state)
 
 static int begin(void **state)
 {
-	(void)state;
 	if (unshare(CLONE_NEWNET))
 		return -1;
 	run("ip link set lo up");
@@ -477,20 +467,16 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	if (xb_write(&rig.paths, true, unwant, NULL, &rig.written))
 		return -1;
 	rig_end(&rig);
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(swaps_under_traffic),
-		cmocka_unit_test(swaps_between_guess_and_exact_under_traffic),
-		cmocka_unit_test(policies_under_traffic),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(swaps_under_traffic),
+	cmocka_unit_test(swaps_between_guess_and_exact_under_traffic),
+	cmocka_unit_test(policies_under_traffic),
+};
 
-	return cmocka_run_group_tests_name("swap", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

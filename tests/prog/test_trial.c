@@ -3,14 +3,9 @@
  * bloomctl makes them. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "engine/settings.h"
@@ -19,6 +14,7 @@
 #include "store/membership.h"
 #include "store/store.h"
 #include "store/txn.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 #include "xdp_bloom/hash.h"
 
@@ -29,7 +25,6 @@ static int entry;
 
 static int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "trial");
 	rig_add(&rig, "198.51.100.1", "default");
 	entry = rig_entry(&rig);
@@ -38,7 +33,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	close(entry);
 	rig_end(&rig);
 	return 0;
@@ -56,7 +50,7 @@ static void try_monitor(void)
 	const struct xb_wish wish = {.request = &monitor, .seconds = 600};
 
 	assert_verdict(XDP_DROP);
-	assert_int_equal(xb_policy_wish(&rig.paths, &wish, &rig.written), 0);
+	assert_int_equal(xb_policy_wish(&rig.paths, &wish, NULL, &rig.written), 0);
 	assert_verdict(XDP_PASS);
 }
 
@@ -83,14 +77,13 @@ static void is_kept(void **state)
 	struct xb_commit commit;
 	struct xb_wish wish = {.request = &commit.trial.request};
 
-	(void)state;
 	assert_nothing_to_commit();
 	try_monitor();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	wish.commits = commit.trial.identity;
 	assert_int_equal(commit.trial.request.kind, XB_REQUEST_POLICY);
 	assert_int_equal(commit.trial.request.policy.policy, XB_POLICY_MONITOR);
-	assert_int_equal(xb_policy_wish(&rig.paths, &wish, &rig.written), 0);
+	assert_int_equal(xb_policy_wish(&rig.paths, &wish, NULL, &rig.written), 0);
 	xb_trial_commit_end(&commit);
 	assert_nothing_to_commit();
 	assert_verdict(XDP_PASS);
@@ -107,7 +100,6 @@ static void goes_back(void **state)
 	uint64_t first;
 	bool was_tried;
 
-	(void)state;
 	try_monitor();
 	first = deadline();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
@@ -129,14 +121,13 @@ static void another_is_not_kept(void **state)
 	struct xb_wish wish = {.request = &commit.trial.request};
 	bool was_tried;
 
-	(void)state;
 	try_monitor();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), 0);
 	wish.commits = commit.trial.identity;
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
 	try_monitor();
-	assert_true(xb_policy_wish(&rig.paths, &wish, &rig.written) < 0);
+	assert_true(xb_policy_wish(&rig.paths, &wish, NULL, &rig.written) < 0);
 	xb_trial_commit_end(&commit);
 	assert_verdict(XDP_PASS);
 	assert_int_equal(xb_trial_abandon(&rig.paths, NULL, &was_tried), 0);
@@ -169,7 +160,6 @@ static void ends_when_its_record_is_damaged(void **state)
 {
 	struct xb_commit commit;
 
-	(void)state;
 	try_monitor();
 	spoil_record();
 	assert_int_equal(xb_trial_commit_begin(&rig.paths, &commit), -EBADMSG);
@@ -185,8 +175,7 @@ static void needs_a_request_that_can_be_read(void **state)
 	const struct xb_request nonsense = {.kind = XB_REQUEST_POLICY, .policy.policy = 7};
 	const struct xb_wish wish = {.request = &nonsense, .seconds = 600};
 
-	(void)state;
-	assert_true(xb_policy_wish(&rig.paths, &wish, &rig.written) < 0);
+	assert_true(xb_policy_wish(&rig.paths, &wish, NULL, &rig.written) < 0);
 	assert_verdict(XDP_DROP);
 	assert_nothing_to_commit();
 	assert_int_equal(xb_write(&rig.paths, 0, NULL, NULL, &rig.written), 0);
@@ -248,7 +237,6 @@ static void begins_in_another_generation(void **state)
 	static struct xb_entry crowd[CROWD];
 	bool was_tried;
 
-	(void)state;
 	for (unsigned int how = 0; how <= XB_WRITE_HEAVY; how += XB_WRITE_HEAVY) {
 		find_crowd(crowd);
 		assert_int_equal(
@@ -289,7 +277,6 @@ static void is_kept_in_another_generation(void **state)
 	struct xb_commit commit;
 	pthread_t watcher;
 
-	(void)state;
 	find_crowd(crowd);
 	assert_int_equal(xb_write_wish(&rig.paths, 0, &wish, list_crowd, crowd, &rig.written), 0);
 	assert_dropped(crowd);
@@ -308,17 +295,14 @@ static void is_kept_in_another_generation(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(is_kept, begin, end),
-		cmocka_unit_test_setup_teardown(goes_back, begin, end),
-		cmocka_unit_test_setup_teardown(another_is_not_kept, begin, end),
-		cmocka_unit_test_setup_teardown(ends_when_its_record_is_damaged, begin, end),
-		cmocka_unit_test_setup_teardown(needs_a_request_that_can_be_read, begin, end),
-		cmocka_unit_test_setup_teardown(begins_in_another_generation, begin, end),
-		cmocka_unit_test_setup_teardown(is_kept_in_another_generation, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(is_kept, begin, end),
+	cmocka_unit_test_setup_teardown(goes_back, begin, end),
+	cmocka_unit_test_setup_teardown(another_is_not_kept, begin, end),
+	cmocka_unit_test_setup_teardown(ends_when_its_record_is_damaged, begin, end),
+	cmocka_unit_test_setup_teardown(needs_a_request_that_can_be_read, begin, end),
+	cmocka_unit_test_setup_teardown(begins_in_another_generation, begin, end),
+	cmocka_unit_test_setup_teardown(is_kept_in_another_generation, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

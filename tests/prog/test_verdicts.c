@@ -1,580 +1,737 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdict tables, one for each policy: a frame, what it is for, the reason expected. A new case
- * is one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/*
+ * The tables of verdicts, .rows files of tests/prog/verdicts: what the filter has, and frames with
+ * the reason that each has to be counted for. A new case is a line; tests/prog/verdicts/README.md
+ * has the words.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
-#include <cmocka.h>
-#include <bpf/bpf.h>
-#include <linux/bpf.h>
-
-#include "base/error.h"
-#include "engine/rotate.h"
-#include "support/counted_reason.h"
+#include "attach/classcounts.h"
+#include "attach/drops.h"
+#include "model/reason.h"
+#include "support/cmocka.h"
+#include "support/dns.h"
+#include "support/hello.h"
 #include "support/rig.h"
+#include "support/rowtext.h"
+#include "support/service_frame.h"
 
-/* Frames are written as hex; blanks are ignored. S and C stand for the listed and the clean source.
- */
-#define ETHERNET      "020000000001 020000000002 "
-#define IPV4	      "0800 "
-#define IPV6	      "86dd "
-#define QTAG	      "8100 0064 "
-#define ADTAG	      "88a8 0064 "
-#define PPPOE(length) "8864 11000001 " length " "
-#define PPP4	      "0021 "
-#define PPP6	      "0057 "
+#define LINES_MAX 1024
 
-/* version/ihl, tos, length, id, fragment, ttl, protocol, checksum, source, destination */
-#define HEADER4(fragment, protocol, source)                                                        \
-	"45 00 0040 0001 " fragment " 40 " protocol " 0000 " source " c0000201 "
-#define HEADER6(next, source)                                                                      \
-	"60000000 0028 " next " 40 " source " 20010db8000000000000000000000002 "
-/* ICMPv6 with this hop limit */
-#define NEIGHBOUR(hops, source)                                                                    \
-	"60000000 0028 3a " hops " " source " ff020000000000000000000000000001 "
-#define LISTED4 "c6336407" /* 198.51.100.7 */
-#define PREFIX4 "cb007109" /* 203.0.113.9 in a listed /24 */
-#define PART4	"cb007222" /* 203.0.114.34 in a listed /27 */
-#define CLEAN4	"c6336408"
-#define LISTED6 "20010db8000000000000000000000bad"
-#define NET6	"20010db8bad000000000000000000001" /* in a listed /44 */
-#define CLEAN6	"20010db8000000000000000000000001"
-#define BOTH4	"c6336409"			   /* 198.51.100.9, listed and allowed */
-#define ALLOW4	"c633640a"			   /* 198.51.100.10, allowed only */
-#define BOTH6	"20010db8bad100000000000000000001" /* in a listed /48, all allowed */
-#define ALLOW6	"20010db8aaaa00000000000000000001" /* in an allowed /48 */
-#define FAR6	"2a0012340000000000000000000000ff" /* no listed prefix near */
-#define PAYLOAD "00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000"
+static struct {
+	struct rig rig;
+	int program;
+	struct xb_anchor anchor;
+	struct xb_counts counts; /* as last read */
+	struct rowtext lets;
+	char *line[LINES_MAX];
+	size_t lines, at; /* at: the line that is being read */
+	uint64_t generation, tally;
+} world;
 
-struct row {
+#define WRONG(...)                                                                                 \
+	do {                                                                                       \
+		print_message("line %zu: ", world.at + 1);                                         \
+		fail_msg(__VA_ARGS__);                                                             \
+	} while (0)
+
+static const char *needed(char **words)
+{
+	const char *word = rowtext_word(words);
+
+	if (!word)
+		WRONG("a word is missing");
+	return word;
+}
+
+static int one_of(const char *word, const char *const *names, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(names[i], word))
+			return i;
+	WRONG("%s is none of %s, ...", word, names[0]);
+	return -1;
+}
+
+#define ONE_OF(word, ...)                                                                          \
+	one_of(word, (const char *const[]){__VA_ARGS__},                                           \
+	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+/* ---- Frames ---- */
+
+/* Words KEY=NUMBER in front of a frame's data say how it is made: see the README. */
+enum key {
+	ONLY,
+	LINK,
+	PORT,
+	PROTO,
+	FIELD,
+	IP_MORE,
+	UDP_MORE,
+	FILL,
+	REPLY,
+	WORDS,
+	LIE,
+	SESSION,
+	CIPHERS,
+	BEFORE,
+	AFTER,
+	FILLER,
+	VERSION,
+	INNER,
+	NAMELESS,
+	KEYS,
+};
+
+static const char *const keys[] = {
+	"only",	   "link",  "port",	"proto",   "field",   "ip",	"udp",	 "fill",
+	"reply",   "words", "lie",	"session", "ciphers", "before", "after", "filler",
+	"version", "inner", "nameless", "opt",	   "ext",     "at", /* KEY=BYTES */
+};
+
+#define PATCHES 8
+
+struct form {
+	long number[KEYS];
+	bool has[KEYS];
+	char options[128], extensions[512]; /* in hexadecimal */
+	char *patch[PATCHES];		    /* PLACE+N:BYTES */
+	int patches;
+};
+
+static void hex_of(const char *text, char *out)
+{
+	uint8_t bytes[256];
+	uint32_t size = rowtext_bytes(&world.lets, text, bytes);
+
+	for (uint32_t i = 0; i < size; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+}
+
+static void read_form(char **words, struct form *form)
+{
+	*form = (struct form){0};
+	for (;;) {
+		char *at = *words + strspn(*words, " \t"), *value;
+		size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+		int key;
+
+		if (!length || at[length] != '=')
+			return;
+		at = rowtext_word(words);
+		value = at + length + 1;
+		value[-1] = '\0';
+		key = one_of(at, keys, sizeof(keys) / sizeof(keys[0]));
+		if (key < KEYS) {
+			form->number[key] = strtol(value, NULL, 0);
+			form->has[key] = true;
+			if (key == FIELD)
+				form->number[ONLY] = 4;
+		} else if (key == KEYS + 2) {
+			assert_true(form->patches < PATCHES);
+			form->patch[form->patches++] = value;
+		} else {
+			hex_of(value, key == KEYS ? form->options : form->extensions);
+			form->number[ONLY] = key == KEYS ? 4 : 6;
+		}
+	}
+}
+
+static struct dns_shape shape_of(const struct form *form, bool ipv6, uint32_t link)
+{
+	return (struct dns_shape){
+		.ipv6 = ipv6,
+		.link = link,
+		.reply = form->number[REPLY],
+		.port = (uint16_t)form->number[PORT],
+		.field = (uint16_t)form->number[FIELD],
+		.protocol = (uint8_t)form->number[PROTO],
+		.options = *form->options ? form->options : NULL,
+		.extensions = *form->extensions ? form->extensions : NULL,
+		.ip_more = (int)form->number[IP_MORE],
+		.udp_more = (int)form->number[UDP_MORE],
+		.fill = (uint32_t)form->number[FILL],
+	};
+}
+
+/* Bytes at a place of what has these offsets take the place of what is there. */
+static void patch(const struct form *form, const char *const *places, const uint32_t *offsets,
+		  uint8_t *byte)
+{
+	for (int i = 0; i < form->patches; i++) {
+		char place[32];
+		int more = 0, behind = 0;
+
+		if (sscanf(form->patch[i], "%31[a-z]%d:%n", place, &more, &behind) != 2)
+			WRONG("%s is no patch", form->patch[i]);
+		for (int j = 0; places[j]; j++)
+			if (!strcmp(places[j], place))
+				rowtext_bytes(&world.lets, form->patch[i] + behind,
+					      byte + offsets[j] + more);
+	}
+}
+
+/* ---- What becomes of them ---- */
+
+static enum xb_reason reason_named(const char *name)
+{
+	for (unsigned int i = 0; i < XB_REASON_COUNT; i++)
+		if (!strcmp(xb_reason_name(i), name))
+			return i;
+	WRONG("there is no reason %s", name);
+	return XB_REASON_COUNT;
+}
+
+/* The frame is counted once, for this reason, has its verdict, and passes as it came. *left: what
+ * it has become. */
+static void check_frame(const char *what, const uint8_t *frame, uint32_t bytes,
+			enum xb_reason reason, struct dns_frame *left)
+{
+	uint32_t verdict, wanted = xb_reason_drops(reason)     ? XDP_DROP
+				   : xb_reason_answers(reason) ? XDP_TX
+							       : XDP_PASS;
+	struct xb_counts before = world.counts;
+	int wrong = -1;
+
+	left->size = sizeof(left->byte);
+	verdict = rig_run_out(world.program, frame, bytes, left->byte, &left->size);
+	rig_must(xb_anchor_counts(&world.anchor, 0, &world.counts), "counts");
+	for (unsigned int i = 0; i < XB_REASON_COUNT; i++) {
+		uint64_t packets = world.counts.reason[i].packets - before.reason[i].packets;
+		uint64_t counted = world.counts.reason[i].bytes - before.reason[i].bytes;
+
+		if (packets != (i == reason) || counted != (i == reason ? left->size : 0))
+			wrong = i == reason && wrong >= 0 ? wrong : (int)i;
+	}
+	if (wrong >= 0)
+		WRONG("%s: counted wrongly as %s; expected is %s, once", what,
+		      xb_reason_name((unsigned int)wrong), xb_reason_name(reason));
+	if (verdict != wanted)
+		WRONG("%s: verdict %u, expected %u", what, verdict, wanted);
+	if (verdict != XDP_TX && (left->size != bytes || memcmp(left->byte, frame, bytes)))
+		WRONG("%s: it went on, but not as it came", what);
+}
+
+/* The query in this shape was answered by this frame. */
+static void check_answer(const char *what, struct dns_shape shape, const uint8_t *query,
+			 enum xb_reason reason, const struct dns_frame *left)
+{
+	uint8_t code = reason == XB_NAME_REFUSED ? 5 : reason == XB_NAME_NXDOMAIN ? 3 : 0;
+	uint8_t answer[DNS_FRAME_MAX];
+	struct dns_frame expected;
+
+	shape.reply = true;
+	shape.fill = 0;
+	dns_wrap(&shape, answer, dns_answer(query, reason == XB_NAME_TRUNCATED, code, answer),
+		 &expected);
+	for (uint32_t i = 0; i < expected.size; i++)
+		if (left->byte[i] != expected.byte[i])
+			WRONG("%s: byte %u of the answer is %02x, expected %02x", what, i,
+			      left->byte[i], expected.byte[i]);
+	assert_int_equal(left->size, expected.size);
+}
+
+/* ---- Rows ---- */
+
+static void check_raw(char *words, enum xb_reason reason)
+{
+	static struct dns_frame left;
+	uint8_t frame[DNS_FRAME_MAX];
+
+	check_frame("frame", frame, rowtext_bytes(&world.lets, words, frame), reason, &left);
+}
+
+/* Data behind UDP, or behind TCP, in both families and all that may stand below. */
+static void check_shapes(const struct form *form, bool tcp, uint16_t port, const uint8_t *data,
+			 uint32_t size, enum xb_reason reason)
+{
+	static const char *const places[] = {"eth", "ip", "udp", "data", NULL};
+	static struct dns_frame frame, left;
+
+	for (uint32_t kind = 0; kind < 2 * DNS_LINKS; kind++) {
+		bool ipv6 = kind & 1;
+		struct wrap wrap = {.shape = shape_of(form, ipv6, kind / 2),
+				    .words = (uint32_t)form->number[WORDS],
+				    .lie = form->has[LIE] ? (uint32_t)form->number[LIE] + 1 : 0};
+		char what[64];
+
+		if ((form->number[ONLY] && form->number[ONLY] != (ipv6 ? 6 : 4)) ||
+		    (form->has[LINK] && form->number[LINK] != kind / 2))
+			continue;
+		if (tcp)
+			wrap_tcp(&wrap, port, data, size, &frame);
+		else
+			dns_wrap(&wrap.shape, data, size, &frame);
+		patch(form, places, (const uint32_t[]){0, frame.network, frame.udp, frame.message},
+		      frame.byte);
+		snprintf(what, sizeof(what), "IPv%d, link %u", ipv6 ? 6 : 4, kind / 2);
+		check_frame(what, frame.byte, frame.size, reason, &left);
+		if (xb_reason_answers(reason))
+			check_answer(what, wrap.shape, data, reason, &left);
+	}
+}
+
+static void check_dns(char *words, enum xb_reason reason)
+{
+	uint8_t message[DNS_FRAME_MAX];
+	struct form form;
+
+	read_form(&words, &form);
+	check_shapes(&form, false, 0, message, rowtext_bytes(&world.lets, words, message), reason);
+}
+
+static void check_tcp(char *words, enum xb_reason reason)
+{
+	uint8_t data[DNS_FRAME_MAX];
+	struct form form;
+
+	read_form(&words, &form);
+	check_shapes(&form, true, HTTP_PORT, data, rowtext_bytes(&world.lets, words, data), reason);
+}
+
+static void check_tls(char *words, enum xb_reason reason)
+{
+	static const char *const places[] = {"hello",	   "sid",  "suites", "methods",
+					     "extensions", "name", NULL};
+	static struct hello hello;
+	uint8_t name[DNS_FRAME_MAX];
+	struct form form;
+	uint32_t size;
+
+	read_form(&words, &form);
+	size = rowtext_bytes(&world.lets, words, name);
+	make_hello(&(struct hello_shape){.session = (uint32_t)form.number[SESSION],
+					 .ciphers = (uint32_t)form.number[CIPHERS],
+					 .before = (uint32_t)form.number[BEFORE],
+					 .after = (uint32_t)form.number[AFTER],
+					 .filler = (uint32_t)form.number[FILLER],
+					 .version = (uint16_t)form.number[VERSION],
+					 .inner = (uint16_t)form.number[INNER],
+					 .nameless = form.number[NAMELESS]},
+		   name, size, &hello);
+	patch(&form, places,
+	      (const uint32_t[]){0, hello.session, hello.ciphers, hello.methods, hello.extensions,
+				 hello.name},
+	      hello.byte);
+	check_shapes(&form, true, TLS_PORT, hello.byte, hello.size, reason);
+}
+
+/* A host in hellos and in requests; the reason is that of hellos. */
+static void check_host(char *words, enum xb_reason reason)
+{
+	static const char *const requests[] = {"LINE \"Host: \" %s EMPTY EMPTY",
+					       "LINE \"Host:\" %s EMPTY \"Accept: *\\r\\n\\r\\n\"",
+					       "\"GET / HTTP/1.1\\nHost: \" %s \"\\n\\n\"",
+					       "LINE \"A: b\\r\\nhOST:\\t\" %s \":80\\r\\n\\r\\n\"",
+					       "LINE \"Host: \" %s \" \\r\\n\""};
+	enum xb_reason http = reason == XB_TLS_DROPPED	  ? XB_HTTP_DROPPED
+			      : reason == XB_TLS_NAMELESS ? XB_HTTP_NAMELESS
+							  : reason;
+	char text[ROW_TEXT];
+
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		snprintf(text, sizeof(text), requests[i], words);
+		check_tcp(text, http);
+	}
+	check_tls(words, reason);
+	snprintf(text, sizeof(text), "before=2 after=2 filler=5 %s", words);
+	check_tls(text, reason);
+}
+
+/* Queries for names in text. */
+static void check_names(char *words, enum xb_reason reason)
+{
+	static struct dns_frame frame, left;
+	char *name;
+
+	while ((name = rowtext_word(&words))) {
+		dns_query(name, false, &frame);
+		check_frame(name, frame.byte, frame.size, reason, &left);
+	}
+}
+
+static struct xb_entry address(const char *text)
+{
+	struct xb_entry entry;
+
+	rig_must(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), text);
+	return entry;
+}
+
+/* from SOURCE...; to SOURCE,SOURCE... SERVICE..., where a word of enum frame_form may be among the
+ * services: those behind it have that form. */
+static void check_from(char *words, enum xb_reason reason)
+{
+	static struct dns_frame left;
+	char *word;
+
+	while ((word = rowtext_word(&words))) {
+		struct xb_entry source = address(word);
+		struct service_frame frame = frame_to(&source, XB_SERVICE_ICMP, 0, FRAME_PLAIN);
+
+		check_frame(word, frame.byte, frame.size, reason, &left);
+	}
+}
+
+static void check_to(char *words, enum xb_reason reason)
+{
+	static const char *const forms[] = {"plain", "options", "first", "later", "vlan"};
+	static struct dns_frame left;
+	const char *sources = needed(&words);
+	enum frame_form form = FRAME_PLAIN;
+	char *word, one[64], what[160];
+
+	while ((word = rowtext_word(&words))) {
+		struct xb_service service;
+
+		if (!strpbrk(word, "/") && strcmp(word, "icmp")) {
+			form = (enum frame_form)one_of(word, forms, FRAME_FORMS);
+			continue;
+		}
+		rig_must(xb_service_parse(word, &service), word);
+		for (const char *at = sources; *at; at += strcspn(at, ",") + !!strchr(at, ',')) {
+			struct service_frame frame;
+			struct xb_entry source;
+
+			snprintf(one, strcspn(at, ",") + 1, "%s", at);
+			source = address(one);
+			frame = frame_to(&source, (enum xb_service_protocol)service.protocol,
+					 service.first, form);
+			snprintf(what, sizeof(what), "%s to %s", one, word);
+			check_frame(what, frame.byte, frame.size, reason, &left);
+		}
+	}
+}
+
+static const struct {
 	const char *name;
-	const char *frame;
-	enum xb_reason reason;
+	void (*check)(char *words, enum xb_reason reason);
+} kinds[] = {
+	{"frame", check_raw}, {"dns", check_dns},   {"tcp", check_tcp},	  {"tls", check_tls},
+	{"host", check_host}, {"ask", check_names}, {"from", check_from}, {"to", check_to},
 };
 
-static const struct row table[] = {
-	{"TCP", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"UDP", ETHERNET IPV4 HEADER4("0000", "11", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"ICMP", ETHERNET IPV4 HEADER4("0000", "01", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"GRE", ETHERNET IPV4 HEADER4("0000", "2f", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"ESP", ETHERNET IPV4 HEADER4("0000", "32", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"AH", ETHERNET IPV4 HEADER4("0000", "33", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"SCTP", ETHERNET IPV4 HEADER4("0000", "84", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"unknown protocol", ETHERNET IPV4 HEADER4("0000", "fd", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"first fragment", ETHERNET IPV4 HEADER4("2000", "11", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"later fragment", ETHERNET IPV4 HEADER4("20b9", "11", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"last fragment", ETHERNET IPV4 HEADER4("0172", "11", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"IP options",
-	 ETHERNET IPV4 "46 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 94040000 " PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"longest options",
-	 ETHERNET IPV4 "4f 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"header only", ETHERNET IPV4 "45 00 0014 0001 0000 40 06 0000 " LISTED4 " c0000201",
-	 XB_LISTED_IPV4_HOST},
-	{"one VLAN tag", ETHERNET QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"two VLAN tags", ETHERNET QTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"802.1ad and 802.1Q", ETHERNET ADTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"broadcast", "ffffffffffff 020000000002 " IPV4 HEADER4("0000", "11", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_LISTED_IPV4_PREFIX},
-	{"in a /24, two VLAN tags", ETHERNET ADTAG QTAG IPV4 HEADER4("0000", "2f", PREFIX4) PAYLOAD,
-	 XB_LISTED_IPV4_PREFIX},
-	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
-	{"listed and allowed, VLAN", ETHERNET QTAG IPV4 HEADER4("2000", "11", BOTH4) PAYLOAD,
-	 XB_ALLOWED},
-	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD, XB_CLEAN},
-	{"allowed as destination only",
-	 ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " LISTED4 BOTH4 PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"unlisted IPv4", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
-	{"unlisted IPv4, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
-	{"listed as destination only",
-	 ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " CLEAN4 LISTED4 PAYLOAD, XB_CLEAN},
-	{"IPv6 TCP", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"IPv6 UDP", ETHERNET IPV6 HEADER6("11", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"ICMPv6", ETHERNET IPV6 HEADER6("3a", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"IPv6 GRE", ETHERNET IPV6 HEADER6("2f", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"IPv6 ESP", ETHERNET IPV6 HEADER6("32", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"hop-by-hop", ETHERNET IPV6 HEADER6("00", LISTED6) "06 00 0502 0000 0100 " PAYLOAD,
-	 XB_LISTED_IPV6},
-	{"routing header", ETHERNET IPV6 HEADER6("2b", LISTED6) "06 02 04 00 00000000 " PAYLOAD,
-	 XB_LISTED_IPV6},
-	{"fragment header, first",
-	 ETHERNET IPV6 HEADER6("2c", LISTED6) "11 00 0001 00000001 " PAYLOAD, XB_LISTED_IPV6},
-	{"fragment header, later",
-	 ETHERNET IPV6 HEADER6("2c", LISTED6) "11 00 0579 00000001 " PAYLOAD, XB_LISTED_IPV6},
-	{"destination options", ETHERNET IPV6 HEADER6("3c", LISTED6) "06 00 0104 00000000 " PAYLOAD,
-	 XB_LISTED_IPV6},
-	{"IPv6 AH", ETHERNET IPV6 HEADER6("33", LISTED6) "06 04 0000 00000001 00000001 " PAYLOAD,
-	 XB_LISTED_IPV6},
-	{"no next header", ETHERNET IPV6 HEADER6("3b", LISTED6), XB_LISTED_IPV6},
-	{"IPv6 in two VLAN tags", ETHERNET ADTAG QTAG IPV6 HEADER6("06", LISTED6) PAYLOAD,
-	 XB_LISTED_IPV6},
-	{"in an IPv6 /44", ETHERNET IPV6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
-	{"listed and allowed, IPv6", ETHERNET IPV6 HEADER6("06", BOTH6) PAYLOAD, XB_ALLOWED},
-	{"allowed, not listed, IPv6", ETHERNET IPV6 HEADER6("06", ALLOW6) PAYLOAD, XB_CLEAN},
-	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_CLEAN},
-	{"neighbour discovery from a listed source",
-	 ETHERNET IPV6 NEIGHBOUR("ff", LISTED6) "87 00 0000 " PAYLOAD, XB_LISTED_IPV6},
-	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " LISTED4 " 000000000000 c0000201",
-	 XB_NOT_IP},
-	{"802.3 length", ETHERNET "0040 " PAYLOAD, XB_NOT_IP},
-	{"PPPoE session", ETHERNET PPPOE("0036") PPP4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"PPPoE in a VLAN", ETHERNET QTAG PPPOE("0036") PPP4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"PPPoE in two",
-	 ETHERNET ADTAG QTAG PPPOE("0036") PPP4 HEADER4("0000", "2f", PREFIX4) PAYLOAD,
-	 XB_LISTED_IPV4_PREFIX},
-	{"PPPoE, IPv6", ETHERNET PPPOE("004a") PPP6 HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"PPPoE in two VLANs, IPv6",
-	 ETHERNET ADTAG QTAG PPPOE("004a") PPP6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
-	{"PPPoE, not listed", ETHERNET PPPOE("0036") PPP4 HEADER4("0000", "06", CLEAN4) PAYLOAD,
-	 XB_CLEAN},
-	{"PPPoE, IPv6, not listed", ETHERNET PPPOE("004a") PPP6 HEADER6("06", CLEAN6) PAYLOAD,
-	 XB_CLEAN},
-	{"PPPoE, allowed", ETHERNET QTAG PPPOE("0036") PPP4 HEADER4("0000", "06", BOTH4) PAYLOAD,
-	 XB_ALLOWED},
-	{"PPPoE, protocol in a byte",
-	 ETHERNET PPPOE("0035") "21 " HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"PPPoE, protocol in a byte, IPv6",
-	 ETHERNET ADTAG QTAG PPPOE("0049") "57 " HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"PPPoE, LCP", ETHERNET PPPOE("0036") "c021 " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_PPPOE},
-	{"PPPoE, IPCP", ETHERNET PPPOE("0036") "8021 " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_PPPOE},
-	{"PPPoE, IPV6CP", ETHERNET PPPOE("004a") "8057 " HEADER6("06", LISTED6) PAYLOAD, XB_PPPOE},
-	{"PPPoE, compressed", ETHERNET PPPOE("0035") "fd " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_PPPOE},
-	{"PPPoE, no protocol",
-	 ETHERNET PPPOE("0036") "0000 " HEADER4("0000", "06", LISTED4) PAYLOAD, XB_PPPOE},
-	{"PPPoE, version 2",
-	 ETHERNET "8864 21000001 0036 0021 " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"PPPoE, type 2", ETHERNET "8864 12000001 0035 21 " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_LISTED_IPV4_HOST},
-	{"PPPoE, a code", ETHERNET "8864 11a70001 0016 0021 " HEADER4("0000", "06", LISTED4),
-	 XB_LISTED_IPV4_HOST},
-	{"PPPoE, all of these, IPv6",
-	 ETHERNET QTAG "8864 00ff0001 004a 0057 " HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"PPPoE, what fills the frame behind it",
-	 ETHERNET PPPOE("0016") PPP4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"PPPoE, longer than the frame",
-	 ETHERNET PPPOE("0037") PPP4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_PPPOE_HEADER},
-	{"PPPoE, much longer",
-	 ETHERNET ADTAG QTAG PPPOE("ffff") "57 " HEADER6("06", LISTED6) PAYLOAD, XB_PPPOE_HEADER},
-	{"PPPoE, LCP longer than the frame", ETHERNET PPPOE("0007") "c021 01000004",
-	 XB_PPPOE_HEADER},
-	{"PPPoE of no length", ETHERNET PPPOE("0000") "21 " HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_PPPOE_HEADER},
-	{"PPPoE, half a protocol",
-	 ETHERNET PPPOE("0001") PPP4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_PPPOE_HEADER},
-	{"PPPoE, a protocol and no more",
-	 ETHERNET PPPOE("0001") "21 " HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"PPPoE discovery", ETHERNET "8863 11090000 0004 0101 0000", XB_NOT_IP},
-	{"PPPoE cut in the protocol", ETHERNET "8864 11000001 0042 00", XB_PPPOE_SHORT},
-	{"PPPoE cut in a VLAN", ETHERNET QTAG "8864 1100", XB_PPPOE_SHORT},
-	{"nothing after PPPoE", ETHERNET PPPOE("0002") PPP4, XB_IPV4_SHORT},
-	{"PPPoE, IPv4 cut at 19 bytes",
-	 ETHERNET PPPOE("0015") PPP4 "45 00 0040 0001 0000 40 06 0000 " LISTED4 " c00002",
-	 XB_IPV4_SHORT},
-	{"PPPoE, IPv4 in a byte cut at 19",
-	 ETHERNET PPPOE("0014") "21 45 00 0040 0001 0000 40 06 0000 " LISTED4 " c00002",
-	 XB_IPV4_SHORT},
-	{"PPPoE, IPv6 as IPv4", ETHERNET PPPOE("004a") PPP4 HEADER6("06", LISTED6) PAYLOAD,
-	 XB_IPV4_VERSION},
-	{"PPPoE, VLAN tag in it",
-	 ETHERNET PPPOE("001a") "8100 0064 0800 " HEADER4("0000", "06", LISTED4), XB_PPPOE},
-	{"three VLAN tags", ETHERNET QTAG QTAG QTAG IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD,
-	 XB_VLAN_DEPTH},
-	{"cut in the first tag", ETHERNET "8100 00", XB_VLAN_SHORT},
-	{"cut in the second tag", ETHERNET QTAG "8100 00", XB_VLAN_SHORT},
-	{"nothing after Ethernet", ETHERNET "0800", XB_IPV4_SHORT},
-	{"IPv4 cut at 19 bytes", ETHERNET IPV4 "45 00 0040 0001 0000 40 06 0000 " LISTED4 " c00002",
-	 XB_IPV4_SHORT},
-	{"ihl 4", ETHERNET IPV4 "44 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
-	 XB_IPV4_IHL},
-	{"ihl 0", ETHERNET IPV4 "40 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
-	 XB_IPV4_IHL},
-	{"version 6 as IPv4",
-	 ETHERNET IPV4 "65 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
-	 XB_IPV4_VERSION},
-	{"version 0 as IPv4",
-	 ETHERNET IPV4 "05 00 0040 0001 0000 40 06 0000 " LISTED4 " c0000201 " PAYLOAD,
-	 XB_IPV4_VERSION},
-	{"IPv6 cut at 39 bytes",
-	 ETHERNET IPV6 "60000000 0028 06 40 " LISTED6 " 20010db80000000000000000000000",
-	 XB_IPV6_SHORT},
-	{"version 4 as IPv6",
-	 ETHERNET IPV6 "40000000 0028 06 40 " LISTED6 " 20010db8000000000000000000000002",
-	 XB_IPV6_VERSION},
-};
+/* ---- What the filter has ---- */
 
-/* The policy is monitor: what would drop passes, counted. */
-static const struct row monitor_table[] = {
-	{"host", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_MONITORED},
-	{"in a /24, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_MONITORED},
-	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_MONITORED},
-	{"IPv6", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_MONITORED},
-	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
-	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_CLEAN},
-	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_CLEAN},
-	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " LISTED4 " 000000000000 c0000201",
-	 XB_NOT_IP},
-};
+static void do_let(char *words)
+{
+	rowtext_let(&world.lets, words);
+}
 
-/* A DHCP server's message: ports, then BOOTREPLY over Ethernet, as far as the client's MAC address.
- */
-#define ALL4			  "ffffffff"
-#define DHCP_IP(frag, source, to) "45 00 0060 0001 " frag " 40 11 0000 " source " " to " "
-#define DHCP_PORTS		  "0043 0044 004c 0000 "
-#define BOOTP(op, mac)                                                                             \
-	op " 01 06 00 12345678 0000 8000 00000000 c0000209 00000000 00000000 " mac " "
-#define OURS		       "020000000001"
-#define THEIRS		       "020000000003"
-#define ALL_MAC		       "ffffffffffff 020000000002 "
-#define DHCP6(from, to, ports) "60000000 0028 11 40 " from " " to " " ports " 0028 0000 "
-#define LINK6		       "fe8000000000000000000000000000aa"
-#define LINK6TO		       "fe8000000000000000000000000000bb"
+static void do_list(char *words)
+{
+	const char *list = needed(&words), *entry;
 
-static const struct row dhcp_table[] = {
-	{"unicast to the client",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_DHCP},
-	{"broadcast",
-	 ALL_MAC IPV4 DHCP_IP("0000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
-	 XB_DHCP},
-	{"broadcast, don't fragment, two VLAN tags",
-	 ALL_MAC ADTAG QTAG IPV4 DHCP_IP("4000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS)
-		 PAYLOAD,
-	 XB_DHCP},
-	{"from a listed source",
-	 ETHERNET IPV4 DHCP_IP("0000", LISTED4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_ADMITTED},
-	{"from an allowed source",
-	 ETHERNET IPV4 DHCP_IP("0000", ALLOW4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_ALLOWED},
-	{"for another client",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"to everybody, in a frame to us",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"to the broadcast of a subnet",
-	 ALL_MAC IPV4 DHCP_IP("0000", CLEAN4, "c00002ff") DHCP_PORTS BOOTP("02", THEIRS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"a request",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("01", OURS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"to a server",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) "0044 0043 004c 0000 " BOOTP("02", OURS)
-		 PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"from another port",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, ALL4) "0035 0044 004c 0000 " BOOTP("02", OURS)
-		 PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"a first fragment",
-	 ETHERNET IPV4 DHCP_IP("2000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"a later fragment",
-	 ETHERNET IPV4 DHCP_IP("0001", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"TCP",
-	 ETHERNET IPV4 "45 00 0060 0001 0000 40 06 0000 " CLEAN4
-		       " c0000209 " DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"behind options",
-	 ETHERNET IPV4 "46 00 0060 0001 0000 40 11 0000 " CLEAN4
-		       " c0000209 01010101 " DHCP_PORTS BOOTP("02", OURS) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"nothing behind the client's address",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", OURS), XB_DHCP},
-	{"cut inside the client's address",
-	 ETHERNET IPV4 DHCP_IP("0000", CLEAN4, "c0000209") DHCP_PORTS BOOTP("02", "0200000000"),
-	 XB_NOT_ADMITTED},
-	{"DHCPv6", ETHERNET IPV6 DHCP6(LINK6, LINK6TO, "0223 0222") PAYLOAD, XB_DHCP},
-	{"DHCPv6, VLAN", ETHERNET QTAG IPV6 DHCP6(LINK6, LINK6TO, "0223 0222") PAYLOAD, XB_DHCP},
-	{"DHCPv6 from afar", ETHERNET IPV6 DHCP6(CLEAN6, LINK6TO, "0223 0222") PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"DHCPv6 to afar", ETHERNET IPV6 DHCP6(LINK6, CLEAN6, "0223 0222") PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"DHCPv6 to a server", ETHERNET IPV6 DHCP6(LINK6, LINK6TO, "0222 0223") PAYLOAD,
-	 XB_NOT_ADMITTED},
-};
+	while ((entry = rowtext_word(&words)))
+		rig_add(&world.rig, entry, list);
+}
 
-/* The policy is allow-only: only what is listed passes, and what a link needs to work. */
-static const struct row allow_only_table[] = {
-	{"host", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_ADMITTED},
-	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_ADMITTED},
-	{"in a /27, fragment", ETHERNET IPV4 HEADER4("20b9", "11", PART4) PAYLOAD, XB_ADMITTED},
-	{"IPv6, two VLAN tags", ETHERNET ADTAG QTAG IPV6 HEADER6("06", LISTED6) PAYLOAD,
-	 XB_ADMITTED},
-	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ADMITTED},
-	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD, XB_ALLOWED},
-	{"allowed, not listed, IPv6", ETHERNET IPV6 HEADER6("06", ALLOW6) PAYLOAD, XB_ALLOWED},
-	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_NOT_ADMITTED},
-	{"unlisted, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_NOT_ADMITTED},
-	{"unlisted IPv6, no listed prefix near", ETHERNET IPV6 HEADER6("11", FAR6) PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"IPv6 header only", ETHERNET IPV6 HEADER6("3b", CLEAN6), XB_NOT_ADMITTED},
-	{"ARP", ETHERNET "0806 0001080006040001 020000000002 " CLEAN4 " 000000000000 c0000201",
-	 XB_NOT_IP},
-	{"ARP in a VLAN",
-	 ETHERNET QTAG "0806 0001080006040001 020000000002 " CLEAN4 " 000000000000 c0000201",
-	 XB_NOT_IP},
-	{"ihl 4", ETHERNET IPV4 "44 00 0040 0001 0000 40 06 0000 " CLEAN4 " c0000201 " PAYLOAD,
-	 XB_IPV4_IHL},
-	{"router solicitation", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "85 00 0000 " PAYLOAD,
-	 XB_NEIGHBOUR},
-	{"router advertisement", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "86 00 0000 " PAYLOAD,
-	 XB_NEIGHBOUR},
-	{"neighbour solicitation", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD,
-	 XB_NEIGHBOUR},
-	{"neighbour advertisement", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "88 00 0000 " PAYLOAD,
-	 XB_NEIGHBOUR},
-	{"redirect", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "89 00 0000 " PAYLOAD, XB_NEIGHBOUR},
-	{"nothing behind the type", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "87", XB_NEIGHBOUR},
-	{"duplicate address detection",
-	 ETHERNET IPV6 NEIGHBOUR("ff", "00000000000000000000000000000000") "87 00 0000 " PAYLOAD,
-	 XB_NEIGHBOUR},
-	{"neighbour solicitation, VLAN",
-	 ETHERNET QTAG IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD, XB_NEIGHBOUR},
-	{"neighbour solicitation, two VLAN tags",
-	 ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("ff", CLEAN6) "87 00 0000 " PAYLOAD, XB_NEIGHBOUR},
-	{"neighbour solicitation from a listed source",
-	 ETHERNET IPV6 NEIGHBOUR("ff", LISTED6) "87 00 0000 " PAYLOAD, XB_ADMITTED},
-	{"it crossed a router", ETHERNET IPV6 NEIGHBOUR("fe", CLEAN6) "87 00 0000 " PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"it crossed a router, two VLAN tags",
-	 ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("fe", CLEAN6) "87 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
-	{"type 132", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "84 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
-	{"type 138", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "8a 00 0000 " PAYLOAD, XB_NOT_ADMITTED},
-	{"echo request", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6) "80 00 0000 " PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"cut before the type", ETHERNET IPV6 NEIGHBOUR("ff", CLEAN6), XB_NOT_ADMITTED},
-	{"cut before the type, two VLAN tags", ETHERNET ADTAG QTAG IPV6 NEIGHBOUR("ff", CLEAN6),
-	 XB_NOT_ADMITTED},
-	{"TCP that looks like it",
-	 ETHERNET IPV6 "60000000 0028 06 ff " CLEAN6
-		       " 20010db8000000000000000000000002 87 00 " PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"IPv4 ICMP that looks like it",
-	 ETHERNET IPV4 "45 00 0040 0001 0000 ff 3a 0000 " CLEAN4 " c0000201 87 00 0000 " PAYLOAD,
-	 XB_NOT_ADMITTED},
-	{"behind hop-by-hop",
-	 ETHERNET IPV6 "60000000 0028 00 ff " CLEAN6
-		       " 20010db8000000000000000000000002 3a 00 0502 0000 0100 87 00 0000 " PAYLOAD,
-	 XB_NOT_ADMITTED},
-};
+static void do_unlist(char *words)
+{
+	const char *list = needed(&words), *entry;
+
+	while ((entry = rowtext_word(&words)))
+		if (!rig_del(&world.rig, entry, strcmp(list, "*") ? list : NULL))
+			WRONG("%s was not listed", entry);
+}
+
+static void do_allow(char *words)
+{
+	const char *entry;
+
+	while ((entry = rowtext_word(&words)))
+		rig_allow(&world.rig, entry);
+}
+
+static void do_disallow(char *words)
+{
+	const char *entry;
+
+	while ((entry = rowtext_word(&words)))
+		if (!rig_disallow(&world.rig, entry))
+			WRONG("%s was not allowed", entry);
+}
+
+static void do_policy(char *words)
+{
+	rig_policy(&world.rig,
+		   (uint32_t)ONE_OF(needed(&words), "enforce", "monitor", "allow-only"));
+}
+
+static void do_scope(char *words)
+{
+	const char *list = needed(&words);
+
+	rig_scope(&world.rig, list, needed(&words));
+}
+
+static void do_verdict(char *words)
+{
+	const char *list = needed(&words);
+
+	rig_verdict(&world.rig, list,
+		    (enum xb_domain_verdict)ONE_OF(needed(&words), "drop", "refused", "nxdomain",
+						   "truncate", "count"));
+}
+
+/* KIND=PORT,PORT...; a kind that is not named has none. */
+static void do_ports(char *words)
+{
+	struct xb_name_ports ports = {0};
+	char *word;
+
+	while ((word = rowtext_word(&words))) {
+		uint16_t *of = *word == 'd' ? ports.dns : *word == 't' ? ports.tls : ports.http;
+		char *at = strchr(word, '=');
+
+		for (int i = 0; at && i < XB_NAME_PORTS; at = strchr(at + 1, ','), i++)
+			of[i] = (uint16_t)atoi(at + 1);
+	}
+	rig_ports(&world.rig, &ports);
+}
+
+static void do_confirm(char *words)
+{
+	rig_confirm(&world.rig, ONE_OF(needed(&words), "off", "on"));
+}
+
+static void do_rotate(char *words)
+{
+	rig_rotate(&world.rig);
+}
+
+static void do_rebuilt(char *words)
+{
+	if (!rig_matches_rebuild(&world.rig))
+		WRONG("a filter that is built anew is another");
+}
+
+static void fill(void *bits, uint64_t bytes)
+{
+	if (bits)
+		memset(bits, 0xff, bytes);
+}
 
 /* Every bit of the Bloom filters is on: all is a guess, and only the exact look-up knows. */
-static const struct row guess_table[] = {
-	{"unlisted", ETHERNET IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD, XB_UNCONFIRMED},
-	{"unlisted, 0.0.0.0", ETHERNET IPV4 HEADER4("0000", "11", "00000000") PAYLOAD,
-	 XB_UNCONFIRMED},
-	{"unlisted, VLAN", ETHERNET QTAG IPV4 HEADER4("0000", "06", CLEAN4) PAYLOAD,
-	 XB_UNCONFIRMED},
-	{"allowed, not listed", ETHERNET IPV4 HEADER4("0000", "06", ALLOW4) PAYLOAD,
-	 XB_UNCONFIRMED},
-	{"unlisted IPv6", ETHERNET IPV6 HEADER6("06", CLEAN6) PAYLOAD, XB_UNCONFIRMED},
-	{"listed", ETHERNET IPV4 HEADER4("0000", "06", LISTED4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"in a /24", ETHERNET IPV4 HEADER4("0000", "06", PREFIX4) PAYLOAD, XB_LISTED_IPV4_PREFIX},
-	{"in a /27", ETHERNET IPV4 HEADER4("0000", "06", PART4) PAYLOAD, XB_LISTED_IPV4_HOST},
-	{"listed IPv6", ETHERNET IPV6 HEADER6("06", LISTED6) PAYLOAD, XB_LISTED_IPV6},
-	{"in an IPv6 /44", ETHERNET IPV6 HEADER6("06", NET6) PAYLOAD, XB_LISTED_IPV6},
-	{"listed and allowed", ETHERNET IPV4 HEADER4("0000", "06", BOTH4) PAYLOAD, XB_ALLOWED},
+static void do_fill(char *words)
+{
+	struct xb_generation *generation = rig_generation(&world.rig);
+	const struct xb_params *params = &generation->params;
+
+	rig_must(xb_generation_map_all(generation), "map");
+	fill(generation->host4.bits.base, xb_map_bytes(XB_MAP_HOST4, params));
+	fill(generation->net6.bits.base, xb_map_bytes(XB_MAP_NET6, params));
+	fill(generation->names.bits.base, xb_map_bytes(XB_MAP_NAMES, params));
+	fill(generation->scoped.bits.base, xb_map_bytes(XB_MAP_SCOPED, params));
+	xb_generation_close(generation);
+}
+
+/* Nothing is in force, until the next change. */
+static void do_empty(char *words)
+{
+	uint32_t first = 0;
+
+	assert_int_equal(bpf_map_delete_elem(world.anchor.slot, &first), 0);
+}
+
+/* Test runs have the first row: their frames come from no attached interface. */
+static void do_mute(char *words)
+{
+	struct xb_iface_note note;
+
+	rig_must(xb_anchor_note_get(&world.anchor, 0, &note), "note");
+	note.mute = (uint32_t)ONE_OF(needed(&words), "none", "vlans", "unseen");
+	rig_must(xb_anchor_note_put(&world.anchor, 0, &note), "note");
+}
+
+static uint64_t generation_now(void)
+{
+	struct xb_generation *generation = rig_generation(&world.rig);
+	uint64_t number = generation->params.generation;
+
+	xb_generation_close(generation);
+	return number;
+}
+
+/* note: the generation in force is remembered; same: it still is. */
+static void do_generation(char *words)
+{
+	if (ONE_OF(needed(&words), "note", "same") == 0)
+		world.generation = generation_now();
+	else if (generation_now() != world.generation)
+		WRONG("another generation is in force");
+}
+
+/* The packets that were counted for the class of a list. */
+static uint64_t tally_of(const char *list)
+{
+	struct xb_generation *generation = rig_generation(&world.rig);
+	struct xb_store *store;
+	struct xb_count sum;
+	struct xb_txn *txn;
+	uint32_t class;
+
+	rig_must(xb_store_open(world.rig.state, XB_STORE_READ, &store), "store");
+	rig_must(xb_store_read(store, &txn), "store");
+	class = xb_list_find(txn, list)->class;
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	rig_must(xb_class_counts_read(&world.anchor, class,
+				      generation->params.scopes.identity[class], &sum),
+		 "counts");
+	xb_generation_close(generation);
+	assert_true(sum.bytes >= 54 * sum.packets);
+	return sum.packets;
+}
+
+/* tally LIST NUMBER: so many packets since the list has its scope; note, +NUMBER: more since then.
+ */
+static void do_tally(char *words)
+{
+	const char *list = needed(&words), *number = needed(&words);
+	uint64_t packets = tally_of(list);
+
+	if (!strcmp(number, "note"))
+		world.tally = packets;
+	else if (packets != strtoull(number, NULL, 0) + (*number == '+' ? world.tally : 0))
+		WRONG("%lu packets were counted for %s", packets, list);
+}
+
+static void run_lines(size_t from, size_t to);
+
+/* The rows between `table NAME` and `end`, once more. */
+static void do_again(char *words)
+{
+	const char *name = needed(&words);
+	size_t kept = world.at, first, last;
+	char head[64];
+
+	snprintf(head, sizeof(head), "table %s", name);
+	for (first = 0; first < world.lines && strcmp(world.line[first], head); first++)
+		;
+	for (last = first; last < world.lines && strcmp(world.line[last], "end"); last++)
+		;
+	if (last == world.lines)
+		WRONG("there is no table %s", name);
+	run_lines(first + 1, last);
+	world.at = kept;
+}
+
+static void do_nothing(char *words)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*run)(char *words);
+} changes[] = {
+	{"let", do_let},	   {"list", do_list},
+	{"unlist", do_unlist},	   {"allow", do_allow},
+	{"disallow", do_disallow}, {"policy", do_policy},
+	{"scope", do_scope},	   {"verdict", do_verdict},
+	{"ports", do_ports},	   {"confirm", do_confirm},
+	{"rotate", do_rotate},	   {"rebuilt", do_rebuilt},
+	{"fill", do_fill},	   {"empty", do_empty},
+	{"mute", do_mute},	   {"generation", do_generation},
+	{"tally", do_tally},	   {"again", do_again},
+	{"table", do_nothing},	   {"end", do_nothing},
 };
 
-static struct rig rig;
-
-static void check_row(const struct row *row, int program)
+static void run_line(char *words)
 {
-	struct xb_counts before, after;
-	uint8_t frame[512];
-	uint32_t size = rig_bytes(row->frame, frame);
-	uint32_t expected = xb_drop_reasons >> row->reason & 1 ? XDP_DROP : XDP_PASS;
-	uint32_t verdict;
+	const char *first = rowtext_word(&words);
+	const char *kind;
+	enum xb_reason reason;
 
-	rig_counts(&rig, &before);
-	verdict = rig_run(program, frame, size);
-	rig_counts(&rig, &after);
-	counted_as(row->name, &before, &after, row->reason, size);
-	if (verdict != expected)
-		fail_msg("%s: verdict %u, expected %u", row->name, verdict, expected);
-}
+	if (!first)
+		return;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		if (!strcmp(changes[i].name, first)) {
+			changes[i].run(words + strspn(words, " \t"));
+			return;
+		}
+	reason = reason_named(first);
+	kind = needed(&words);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, kind))
+			continue;
+		while (words) {
+			char *more = strstr(words, " | ");
 
-static void check_table(const struct row *rows, size_t count)
-{
-	int program = rig_entry(&rig);
-
-	for (size_t i = 0; i < count; i++)
-		check_row(&rows[i], program);
-	printf("%zu frames\n", count);
-	close(program);
-}
-
-#define CHECK(table) check_table(table, sizeof(table) / sizeof((table)[0]))
-
-static void the_table(void **state)
-{
-	(void)state;
-	CHECK(table);
-}
-
-static void under_monitor(void **state)
-{
-	(void)state;
-	rig_policy(&rig, XB_POLICY_MONITOR);
-	CHECK(monitor_table);
-	rig_policy(&rig, XB_POLICY_ENFORCE);
-	CHECK(table);
-}
-
-static void under_allow_only(void **state)
-{
-	(void)state;
-	rig_policy(&rig, XB_POLICY_ALLOW_ONLY);
-	CHECK(allow_only_table);
-	CHECK(dhcp_table);
-	rig_policy(&rig, XB_POLICY_ENFORCE);
-	CHECK(table);
-}
-
-static void guesses(void **state)
-{
-	struct xb_generation *generation = rig_generation(&rig);
-
-	(void)state;
-	assert_int_equal(xb_generation_map_all(generation), 0);
-	memset(generation->host4.bits.base, 0xff, xb_map_bytes(XB_MAP_HOST4, &generation->params));
-	memset(generation->net6.bits.base, 0xff, xb_map_bytes(XB_MAP_NET6, &generation->params));
-	xb_generation_close(generation);
-	CHECK(guess_table);
-	rig_rotate(&rig);
-	CHECK(table);
-}
-
-static void list_stages(struct rig *other, unsigned int stages, bool listed)
-{
-	static const struct xb_entry of_stage[] = {
-		{.hi = 0xc633640700000000, .kind = XB_HOST4, .length = 32},
-		{.hi = 0xcb00710000000000, .kind = XB_PREFIX4, .length = 24},
-		{.hi = 0x20010db800000000, .lo = 0xbad, .kind = XB_NET6, .length = 128},
-	};
-
-	for (int stage = 0; stage < 3; stage++)
-		if (stages >> stage & 1)
-			rig_change_all(other, &of_stage[stage], 1, listed);
-}
-
-/* Every program there can be is taken by this kernel, and drops what its stages know. */
-static void every_combination_of_stages(void **state)
-{
-	struct rig other;
-	int program;
-
-	(void)state;
-	rig_begin(&other, "stages");
-	program = rig_entry(&other);
-	for (unsigned int kind = 0; kind < 8 * 2 * 2 * 2; kind++) {
-		const struct xb_rotate_request rotation = {
-			.rate = kind & 8 ? 1e-4 : 1e-6, .set_confirm = true, .confirm = kind & 16};
-		bool allow_only = kind & 32;
-		uint32_t listed = allow_only ? XDP_PASS : XDP_DROP;
-		uint32_t unlisted = allow_only ? XDP_DROP : XDP_PASS;
-
-		if (allow_only && !rotation.confirm)
-			continue; /* refused: guesses would be admitted */
-		list_stages(&other, kind & 7, true);
-		rig_policy(&other, allow_only ? XB_POLICY_ALLOW_ONLY : XB_POLICY_ENFORCE);
-		if (xb_rotate(&other.paths, &rotation, NULL, &other.written))
-			fail_msg("stages %#x: %s", kind, xb_error_message());
-		assert_int_equal(rig_run_ipv4(program, 0xc6336407), kind & 1 ? listed : unlisted);
-		assert_int_equal(rig_run_ipv4(program, 0xcb007109), kind & 2 ? listed : unlisted);
-		assert_int_equal(rig_run_ipv6(program, 0x20010db800000000, 0xbad),
-				 kind & 4 ? listed : unlisted);
-		list_stages(&other, kind & 7, false);
+			if (more)
+				*more = '\0';
+			kinds[i].check(words, reason);
+			words = more ? more + 3 : NULL;
+		}
+		return;
 	}
-	close(program);
-	rig_end(&other);
+	WRONG("there is no kind of row %s", kind);
 }
 
-/* The same frames while nothing is in force: all pass, counted as such. */
-static void without_a_generation(void **state)
+static void run_lines(size_t from, size_t to)
 {
-	struct xb_counts before, after;
-	uint32_t zero = 0;
-	struct xb_anchor anchor;
-	int program = rig_entry(&rig);
+	char line[ROW_TEXT];
 
-	(void)state;
-	assert_int_equal(xb_anchor_open(rig.pins, &anchor), 0);
-	assert_int_equal(bpf_map_delete_elem(anchor.slot, &zero), 0);
-	rig_counts(&rig, &before);
-	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_PASS);
-	rig_counts(&rig, &after);
-	assert_int_equal(after.reason[XB_NO_GENERATION].packets -
-				 before.reason[XB_NO_GENERATION].packets,
-			 1);
-	xb_anchor_close(&anchor);
-	rig_add(&rig, "192.0.2.77", "default");
-	assert_int_equal(rig_run_ipv4(program, 0xc6336407), XDP_DROP);
-	close(program);
+	for (world.at = from; world.at < to; world.at++) {
+		snprintf(line, sizeof(line), "%s", world.line[world.at]);
+		run_line(line);
+	}
 }
 
-static int begin(void **state)
+/* Without what the line says behind " # " or "# " at its beginning. */
+static void read_lines(const char *name)
 {
-	(void)state;
-	rig_begin(&rig, "verdicts");
-	rig_add(&rig, "198.51.100.7", "default");
-	rig_add(&rig, "203.0.113.0/24", "default");
-	rig_add(&rig, "203.0.114.32/27", "default");
-	rig_add(&rig, "2001:db8::bad", "default");
-	rig_add(&rig, "2001:db8:bad0::/44", "default");
-	rig_add(&rig, "198.51.100.9", "default");
-	rig_allow(&rig, "198.51.100.9");
-	rig_allow(&rig, "198.51.100.10");
-	rig_allow(&rig, "2001:db8:bad1::/48");
-	rig_allow(&rig, "2001:db8:aaaa::/48");
-	return 0;
+	char path[64], line[ROW_TEXT], *comment;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "tests/prog/verdicts/%s.rows", name);
+	file = fopen(path, "r");
+	if (!file)
+		fail_msg("%s cannot be read", path);
+	for (world.lines = 0; fgets(line, sizeof(line), file); world.lines++) {
+		assert_true(world.lines < LINES_MAX);
+		line[strcspn(line, "\n")] = '\0';
+		comment = *line == '#' ? line : strstr(line, " # ");
+		if (comment)
+			*comment = '\0';
+		for (size_t end = strlen(line); end && line[end - 1] == ' ';)
+			line[--end] = '\0';
+		world.line[world.lines] = strdup(line);
+	}
+	fclose(file);
 }
 
-static int end(void **state)
+static void rows(void **state)
 {
-	(void)state;
-	rig_end(&rig);
-	return 0;
+	memset(&world, 0, sizeof(world));
+	/* One that failed leaves its own behind. */
+	rig_begin(&world.rig, *state);
+	world.program = rig_entry(&world.rig);
+	rig_must(xb_anchor_open(world.rig.pins, &world.anchor), "link");
+	rig_must(xb_anchor_counts(&world.anchor, 0, &world.counts), "counts");
+	read_lines(*state);
+	run_lines(0, world.lines);
+	for (size_t i = 0; i < world.lines; i++)
+		free(world.line[i]);
+	xb_anchor_close(&world.anchor);
+	close(world.program);
+	rig_end(&world.rig);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table),
-		cmocka_unit_test(under_monitor),
-		cmocka_unit_test(under_allow_only),
-		cmocka_unit_test(guesses),
-		cmocka_unit_test(without_a_generation),
-		cmocka_unit_test(every_combination_of_stages),
-	};
+#define ROWS(name)                                                                                 \
+	{                                                                                          \
+		name, rows, NULL, NULL, (void *)name                                               \
+	}
 
-	return cmocka_run_group_tests_name("verdicts", tests, begin, end);
-}
+static const struct CMUnitTest tests[] = {
+	ROWS("sources"),     ROWS("policies"), ROWS("scopes"),	ROWS("scoped_hosts"), ROWS("names"),
+	ROWS("first_names"), ROWS("queries"),  ROWS("answers"), ROWS("hosts"),
+};
+
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How far the kernel's verifier has to go: it gives up at a million instructions, and later kernels
  * may count otherwise. Prints the table of docs/design.md. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
+#include <linux/bpf.h>
 
 #include "base/error.h"
+#include "engine/rotate.h"
 #include "known.skel.h"
+#include "support/cmocka.h"
 #include "support/knowing.h"
 #include "support/rig.h"
 
@@ -115,7 +114,6 @@ static void so_is_the_one_that_learns(void **state)
 	struct known_bpf *skeleton = known_bpf__open_and_load();
 	uint32_t count;
 
-	(void)state;
 	assert_non_null(skeleton);
 	count = verified(bpf_program__fd(skeleton->progs.xdp_bloom_known));
 	known_bpf__destroy(skeleton);
@@ -125,7 +123,6 @@ static void so_is_the_one_that_learns(void **state)
 
 static void far_below_the_limit(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct rig rig;
 		uint32_t count;
@@ -139,10 +136,55 @@ static void far_below_the_limit(void **state)
 	}
 }
 
+static void list_stages(struct rig *other, unsigned int stages, bool listed)
+{
+	static const struct xb_entry of_stage[] = {
+		{.hi = 0xc633640700000000, .kind = XB_HOST4, .length = 32},
+		{.hi = 0xcb00710000000000, .kind = XB_PREFIX4, .length = 24},
+		{.hi = 0x20010db800000000, .lo = 0xbad, .kind = XB_NET6, .length = 128},
+	};
+
+	for (int stage = 0; stage < 3; stage++)
+		if (stages >> stage & 1)
+			rig_change_all(other, &of_stage[stage], 1, listed);
+}
+
+/* Every program there can be is taken by this kernel, and drops what its stages know. */
+static void every_combination_of_stages(void **state)
+{
+	struct rig other;
+	int program;
+
+	rig_begin(&other, "stages");
+	program = rig_entry(&other);
+	for (unsigned int kind = 0; kind < 8 * 2 * 2 * 2; kind++) {
+		const struct xb_rotate_request rotation = {
+			.rate = kind & 8 ? 1e-4 : 1e-6, .set_confirm = true, .confirm = kind & 16};
+		bool allow_only = kind & 32;
+		uint32_t listed = allow_only ? XDP_PASS : XDP_DROP;
+		uint32_t unlisted = allow_only ? XDP_DROP : XDP_PASS;
+
+		if (allow_only && !rotation.confirm)
+			continue; /* refused: guesses would be admitted */
+		list_stages(&other, kind & 7, true);
+		rig_policy(&other, allow_only ? XB_POLICY_ALLOW_ONLY : XB_POLICY_ENFORCE);
+		if (xb_rotate(&other.paths, &rotation, NULL, &other.written))
+			fail_msg("stages %#x: %s", kind, xb_error_message());
+		assert_int_equal(rig_run_ipv4(program, 0xc6336407), kind & 1 ? listed : unlisted);
+		assert_int_equal(rig_run_ipv4(program, 0xcb007109), kind & 2 ? listed : unlisted);
+		assert_int_equal(rig_run_ipv6(program, 0x20010db800000000, 0xbad),
+				 kind & 4 ? listed : unlisted);
+		list_stages(&other, kind & 7, false);
+	}
+	close(program);
+	rig_end(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(far_below_the_limit),
-					   cmocka_unit_test(so_is_the_one_that_learns)};
+					   cmocka_unit_test(so_is_the_one_that_learns),
+					   cmocka_unit_test(every_combination_of_stages)};
 
 	leave_cgroups();
 	return cmocka_run_group_tests_name("verifier", tests, NULL, NULL);

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many drops the kernel tells, to whom, and how long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <net/if.h>
 #include <pthread.h>
 
 #include "attach/drops.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 #include "support/drops_world.h"
 
 static void drop_one(void)
@@ -36,7 +32,6 @@ static void the_rate(void **state)
 	uint64_t untold;
 	unsigned int told = 0;
 
-	(void)state;
 	start(50, &seen);
 	drop_many(300);
 	poll_for(50);
@@ -117,7 +112,6 @@ static void the_rate_in_a_flood(void **state)
 	struct seen seen;
 	int busy = 0;
 
-	(void)state;
 	/* Once, but on a busy machine, where nothing may be sent for a while. */
 	while (!watch_a_flood(&seen))
 		assert_true(++busy < 20);
@@ -130,7 +124,6 @@ static void nothing_untold(void **state)
 	struct seen seen;
 	uint64_t untold;
 
-	(void)state;
 	start(1000, &seen);
 	drop_many(500);
 	/* They are on the way. */
@@ -147,7 +140,6 @@ static void only_attached_interfaces(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	start(100, &seen);
 	pretend_attached(false);
 	drop_many(3);
@@ -165,7 +157,6 @@ static void leftovers(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	start(100, &seen);
 	drop_many(10);
 	stop();
@@ -185,7 +176,6 @@ static void full_ring(void **state)
 	struct seen seen;
 	uint64_t untold;
 
-	(void)state;
 	start(XB_DROPS_RATE_MAX, &seen);
 	drop_many(9000);
 	poll_for(50);
@@ -204,7 +194,6 @@ static void see_ends_the_poll(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	start(100, &seen);
 	seen.end = 2;
 	drop_many(5);
@@ -221,7 +210,6 @@ static void one_watcher(void **state)
 	uint32_t zero = 0;
 	int64_t budget;
 
-	(void)state;
 	start(100, &seen);
 	xb_error_clear();
 	assert_true(xb_drops_open(&second, rig.pins, 100, see, &seen) < 0);
@@ -242,25 +230,21 @@ static void no_link(void **state)
 {
 	struct seen seen;
 
-	(void)state;
 	xb_error_clear();
 	assert_int_equal(xb_drops_open(&watcher, rig.state, 100, see, &seen), -ENOENT);
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_rate, clear),
-		cmocka_unit_test_teardown(the_rate_in_a_flood, clear),
-		cmocka_unit_test_teardown(nothing_untold, clear),
-		cmocka_unit_test_teardown(only_attached_interfaces, clear),
-		cmocka_unit_test_teardown(leftovers, clear),
-		cmocka_unit_test_teardown(full_ring, clear),
-		cmocka_unit_test_teardown(see_ends_the_poll, clear),
-		cmocka_unit_test_teardown(one_watcher, clear),
-		cmocka_unit_test_teardown(no_link, clear),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_teardown(the_rate, clear),
+	cmocka_unit_test_teardown(the_rate_in_a_flood, clear),
+	cmocka_unit_test_teardown(nothing_untold, clear),
+	cmocka_unit_test_teardown(only_attached_interfaces, clear),
+	cmocka_unit_test_teardown(leftovers, clear),
+	cmocka_unit_test_teardown(full_ring, clear),
+	cmocka_unit_test_teardown(see_ends_the_poll, clear),
+	cmocka_unit_test_teardown(one_watcher, clear),
+	cmocka_unit_test_teardown(no_link, clear),
+};
 
-	return cmocka_run_group_tests_name("watch", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two writers, a rotation, an allowlist and lists for services at once, while packets ask:
  * afterwards store and filter agree, bit by bit and counter by counter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "base/patience.h"
 #include "store/listclass.h"
 #include "store/walk.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/oracle.h"
 #include "support/rig.h"
 #include "support/service_frame.h"
@@ -367,7 +363,6 @@ static void two_writers_and_all_the_others(void **state)
 	pid_t children[ROLES];
 	int status;
 
-	(void)state;
 	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(done, MAP_FAILED);
 	/* How long they wait is not what is asked, and an emulated machine is slow. */
@@ -397,11 +392,8 @@ static void two_writers_and_all_the_others(void **state)
 	rig_end(&rig);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_writers_and_all_the_others),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(two_writers_and_all_the_others),
+};
 
-	return cmocka_run_group_tests_name("writers", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -10,7 +10,7 @@ import tools
 from choice import Choice
 
 # They build what they run with --build, and nothing later.
-SUITES = ("fleets", "packets", "storm", "torture", "world")
+SUITES = ("attacks", "commands", "fleets", "packets", "storm", "torture", "world")
 
 
 def names(kind, choice):

@@ -4,17 +4,18 @@ import re
 
 # Of these a pattern may take some; a suite is taken whole.
 KINDS = ("style", "unit", "prog", "e2e")
-# Suites that the short run leaves out.
+# Suites that the short run leaves to --ci, and those that both leave to --all.
+SLOW = ("checks", "fuzz", "package", "vm")
 LONG = ("devices",)
 QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
 
 
 class Choice:
-    """option: "", --quick, --all or --platforms; pattern: an extended regular expression, "" for everything."""
+    """option: "", --quick, --ci, --all or --platforms; pattern: an extended regular expression, "" for everything."""
 
     def __init__(self, option, pattern):
         self.quick, self.everything = option == "--quick", option == "--all"
-        self.platforms = option == "--platforms"
+        self.platforms, self.slow = option == "--platforms", option in ("--ci", "--all")
         self.pattern = pattern
         try:
             self.wanted = re.compile(pattern)
@@ -33,7 +34,17 @@ class Choice:
     def takes_suite(self, name):
         if self.pattern:
             return not self.quick and name + "/" in self.pattern
-        return not self.quick and (name not in LONG or self.everything or self.platforms)
+        return not self.quick and (name not in LONG or self.everything or self.platforms) and \
+            (name not in SLOW or self.slow or self.platforms)
+
+    def left(self):
+        """What this run leaves to longer ones, a line each."""
+        if self.pattern or self.platforms or self.everything:
+            return []
+        left = ["left to scripts/test: most of prog/, all but one test of each file of e2e/, short runs of suites"] if self.quick else []
+        if not self.slow:
+            left.append("left to scripts/test --ci: %s" % " ".join(name + "/" for name in SLOW))
+        return left + ["left to scripts/test --all: long runs, and %s" % " ".join(name + "/" for name in LONG)]
 
     def takes_all_of(self, kind):
         """Whether the long run does all that there is of a suite, or of a kind of tests."""

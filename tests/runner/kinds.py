@@ -11,12 +11,14 @@ import building
 TIMEOUT = os.environ.get("XB_TEST_TIMEOUT", "900")      # seconds of a test program
 # It counts the programs, maps and links of the whole machine.
 ALONE = ("storm",)
+# It runs this runner, when somebody wants it.
+OUTSIDE = ("defects",)
 # They build most, on all processors.
 CHAINED = ("checks", "fuzz")
 # They build nothing that is not built before, and nearly each of their machines has one processor.
 BESIDE = ("vm", "devices")
 # They bring what they need from elsewhere with --fetch, before the tests begin.
-FETCHING = ("package", "vm", "devices")
+FETCHING = ("checks", "fuzz", "package", "vm", "devices")
 # They try other releases and machines with --platforms.
 PLATFORMS = ("package", "vm", "devices")
 # Of these the long run does the share, and --platforms the whole.
@@ -84,7 +86,7 @@ class Grounded(Program):
         os.mkdir(pins)
         with open(os.path.join(self.directory, "resolv.conf"), "wb"):
             pass
-        shutil.copytree(os.path.join(self.scratch, "bin"), os.path.join(self.directory, "bin"))
+        shutil.copytree(os.path.join(self.scratch, "bin"), os.path.join(self.directory, "bin"), copy_function=os.link)
         return {**environment, "XB_TEST_DIR": self.directory, "XB_TEST_BPFFS": pins,
                 # Side by side, what must come may come late.
                 "XB_TEST_PATIENCE": os.environ.get("XB_TEST_PATIENCE", "3"),
@@ -138,7 +140,7 @@ def scripts(choice, scratch):
 
 
 def suites():
-    return sorted(os.path.basename(os.path.dirname(path)) for path in glob.glob("tests/*/run"))
+    return sorted({os.path.basename(os.path.dirname(path)) for path in glob.glob("tests/*/run")} - set(OUTSIDE))
 
 
 def find(choice, scratch):

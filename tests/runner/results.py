@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is shown: lines that begin with "ok", "FAIL" or "skip", each with how long it took, and what
 belongs to them; at the end the slowest, and how many there were of each."""
+import os
 import re
 import threading
 import time
 
 SLOWEST = 10
+TIMES = os.path.join("build", "times.tsv")
 KINDS = ("ok", "FAIL", "skip")
 TOOK = re.compile(r" \((\d+\.\d) s\)$")
 # What a suite says when it begins: the seed that repeats it, and how much it does.
@@ -61,8 +63,7 @@ class Lines:
 
     def used(self, seconds):
         """Of processors, all that the program started included."""
-        with self.report.lock:
-            self.report.used.append((seconds, self.name))
+        self.report.used_by(self.name, time.monotonic() - self.begun, seconds)
 
     def end(self, why):
         """why: a reason why it failed that no line gave, and lines that show it; or "". """
@@ -76,13 +77,22 @@ class Lines:
 
 
 class Results:
-    def __init__(self):
+    """left: lines that say what the run does not do."""
+
+    def __init__(self, left):
+        self.left = left
         self.counts = dict.fromkeys(KINDS, 0)
         self.times, self.lock, self.begun = [], threading.Lock(), time.monotonic()
-        self.parts, self.used = {}, []
+        self.parts, self.used, self.took = {}, [], []
 
     def lines(self, name):
         return Lines(self, name)
+
+    def used_by(self, name, took, seconds):
+        """seconds: of processors."""
+        with self.lock:
+            self.used.append((seconds, name))
+            self.took.append((name, took, seconds))
 
     def part(self, name):
         """That to which a program belongs."""
@@ -106,12 +116,19 @@ class Results:
                         self.times.append((float(took[1]), line.split()[1]))
                 print(line, flush=True)
 
+    def keep_times(self):
+        """Of each program, in seconds: how long it ran, and what it had of processors."""
+        with open(TIMES, "w", encoding="utf-8") as file:
+            file.writelines("%s\t%.1f\t%.1f\n" % one for one in sorted(self.took, key=lambda one: -one[2]))
+
     def end(self):
         """The exit code."""
+        self.keep_times()
         show_most("the slowest:", self.times)
         show_most("most time of processors:", self.used)
         print("%.0f s in all, %.0f s of processors" % (
             time.monotonic() - self.begun, sum(seconds for seconds, _ in self.used)))
+        print("".join(line + "\n" for line in self.left), end="")
         print("%d passed, %d failed, %d skipped" % tuple(self.counts[kind] for kind in KINDS),
               flush=True)
         return 1 if self.counts["FAIL"] else 0

@@ -16,7 +16,7 @@ def programs(*paths):
     suites need is there before some run side by side, and no two of them write the same file."""
     jobs = "-j%d" % os.cpu_count()
     plain, fault = ([path for path in paths if path.startswith(FAULT) == of] for of in (False, True))
-    call("scripts/setup")
+    call("scripts/setup", "--test")
     call("make", jobs, *plain)
     if fault:
         call("make", jobs, "OUT=" + FAULT.rstrip("/"), "BPF_OUT=build", "EXTRA=-DXB_FAULT_POINTS", *fault)

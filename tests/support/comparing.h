@@ -3,16 +3,11 @@
 #ifndef XB_TEST_COMPARING_H
 #define XB_TEST_COMPARING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/fleet/comparison.h"
+#include "support/cmocka.h"
 #include "support/fleethosts.h"
 
 static struct snapshot_parts parts;

@@ -95,7 +95,8 @@ static void put_ethernet(const struct dns_shape *shape, struct dns_frame *frame)
 	frame->network = frame->size;
 }
 
-void dns_end_session(const struct dns_shape *shape, struct dns_frame *frame)
+/* Its PPPoE session, if it has one, ends with the frame. */
+static void end_session(const struct dns_shape *shape, struct dns_frame *frame)
 {
 	uint32_t protocol = shape->link < 6 ? 2 : 1;
 
@@ -164,7 +165,7 @@ void dns_wrap(const struct dns_shape *shape, const uint8_t *message, uint32_t si
 	else
 		put_ipv4(shape, 8 + size, frame);
 	put_udp(shape, message, size, frame);
-	dns_end_session(shape, frame);
+	end_session(shape, frame);
 	memset(frame->byte + frame->size, 0x5a, shape->fill);
 	frame->size += shape->fill;
 }

@@ -43,9 +43,6 @@ uint32_t dns_labels(const char *text, uint8_t *out);
 void dns_wrap(const struct dns_shape *shape, const uint8_t *message, uint32_t size,
 	      struct dns_frame *frame);
 
-/* Lets its PPPoE session, if it has one, end with the frame, which may have been cut. */
-void dns_end_session(const struct dns_shape *shape, struct dns_frame *frame);
-
 /* A query for the addresses of the name in text. */
 void dns_query(const char *name, bool ipv6, struct dns_frame *frame);
 

@@ -3,22 +3,18 @@
 #ifndef XB_TESTS_DROPS_WORLD_H
 #define XB_TESTS_DROPS_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <net/if.h>
 #include <time.h>
 
 #include "attach/drops.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -70,7 +66,6 @@ static inline void stop(void)
 /* Of a test that failed. */
 static inline int clear(void **state)
 {
-	(void)state;
 	if (watching)
 		stop();
 	return 0;
@@ -95,7 +90,6 @@ static inline void poll_for(unsigned int milliseconds)
 
 static inline int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "watch");
 	rig_add(&rig, "198.51.100.7", "default");
 	rig_add(&rig, "2001:db8::bad", "default");
@@ -105,7 +99,6 @@ static inline int begin(void **state)
 
 static inline int end(void **state)
 {
-	(void)state;
 	pretend_attached(false);
 	close(program);
 	rig_end(&rig);

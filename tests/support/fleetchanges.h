@@ -3,15 +3,10 @@
 #ifndef XB_TEST_FLEETCHANGES_H
 #define XB_TEST_FLEETCHANGES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/outbox.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 
 /* comment NULL: a delete; "": a put without one. */

@@ -3,22 +3,17 @@
 #ifndef XB_TEST_FLEETHOSTS_H
 #define XB_TEST_FLEETHOSTS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
+#include "support/cmocka.h"
 #include "support/fleetchanges.h"
 
 #define NOW  2000000000U /* later than the test, which makes snapshots at its own time */
@@ -125,7 +120,6 @@ static inline int begin_hosts(void **state)
 
 static inline int end_hosts(void **state)
 {
-	(void)state;
 	if (present) {
 		xb_txn_abort(present->txn);
 		xb_store_close(present->store);

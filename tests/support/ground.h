@@ -4,10 +4,6 @@
 #ifndef XB_TESTS_GROUND_H
 #define XB_TESTS_GROUND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
+#include "support/cmocka.h"
 
 static inline void run(const char *command)
 {
@@ -94,13 +89,11 @@ static char notice[256];
 
 static inline void keep_notice(enum xb_notice_kind kind, const char *message)
 {
-	(void)kind;
 	snprintf(notice, sizeof(notice), "%s", message);
 }
 
 static inline int begin(void **state)
 {
-	(void)state;
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
 	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL)) {
 		printf("cannot make namespaces: %s\n", strerror(errno));

@@ -62,7 +62,8 @@ static inline void knowing_policy(struct rig *rig, uint32_t policy, bool known)
 		.kind = XB_REQUEST_POLICY,
 		.policy = {.policy = policy, .force = true, .known = known}};
 
-	rig_must(xb_policy_wish(&rig->paths, &(struct xb_wish){.request = &request}, &rig->written),
+	rig_must(xb_policy_wish(&rig->paths, &(struct xb_wish){.request = &request}, NULL,
+				&rig->written),
 		 "policy");
 }
 

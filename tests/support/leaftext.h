@@ -3,17 +3,12 @@
 #ifndef XB_TEST_LEAFTEXT_H
 #define XB_TEST_LEAFTEXT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/leaf.h"
+#include "support/cmocka.h"
 
 static inline int find(struct xb_leaf *leaf, const char *key)
 {

@@ -3,28 +3,12 @@
 #ifndef XB_TEST_LISTED_H
 #define XB_TEST_LISTED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/walk.h"
-
-/* '!' in front: on the allowlist. A domain is good until the next call. */
-static inline struct xb_entry entry_of(const char *text)
-{
-	static uint8_t form[XB_NAME_BYTES];
-	bool allow = *text == '!';
-	struct xb_entry entry;
-
-	text += allow;
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	return allow ? xb_entry_allow(&entry) : entry;
-}
+#include "support/cmocka.h"
+#include "support/entryof.h"
 
 static inline struct xb_list *list_of(struct xb_txn *txn, const char *name)
 {

@@ -11,7 +11,6 @@ static struct xb_reading reading;
 
 static inline int begin_reading(void **state)
 {
-	(void)state;
 	memset(&file, 0, sizeof(file));
 	reading = (struct xb_reading){.file = &file};
 	xb_error_clear();
@@ -20,7 +19,6 @@ static inline int begin_reading(void **state)
 
 static inline int end_reading(void **state)
 {
-	(void)state;
 	xb_listformat_end(&reading);
 	xb_listfile_free(&file);
 	return 0;

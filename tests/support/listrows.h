@@ -5,17 +5,14 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "lists/reader.h"
+#include "support/cmocka.h"
 
 /* As messages have them. */
 #define FORMAT_NAMES                                                                               \
@@ -30,7 +27,6 @@ static char path[sizeof(directory) + 16];
 
 static inline int make_directory(void **state)
 {
-	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/list", directory);
@@ -39,13 +35,11 @@ static inline int make_directory(void **state)
 
 static inline int remove_directory(void **state)
 {
-	(void)state;
 	return rmdir(directory);
 }
 
 static inline int remove_list(void **state)
 {
-	(void)state;
 	unlink(path);
 	return 0;
 }

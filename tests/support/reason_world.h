@@ -3,15 +3,11 @@
 #ifndef XB_TESTS_REASON_WORLD_H
 #define XB_TESTS_REASON_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "support/cmocka.h"
 #include "support/counted_reason.h"
 #include "support/rig.h"
 
@@ -20,7 +16,6 @@ static int program;
 
 static inline int begin(void **state)
 {
-	(void)state;
 	rig_begin(&rig, "allow");
 	program = rig_entry(&rig);
 	return 0;
@@ -28,7 +23,6 @@ static inline int begin(void **state)
 
 static inline int end(void **state)
 {
-	(void)state;
 	close(program);
 	rig_end(&rig);
 	return 0;

@@ -309,22 +309,6 @@ void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdi
 		 "verdict");
 }
 
-static int ports_body(struct xb_writer *writer, void *context)
-{
-	memcpy(writer->txn->meta.ports.dns, context, sizeof(writer->txn->meta.ports.dns));
-	xb_changes_set_bulk(&writer->txn->change);
-	writer->txn->edits++;
-	return 0;
-}
-
-void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS])
-{
-	uint16_t copy[XB_NAME_PORTS];
-
-	memcpy(copy, ports, sizeof(copy));
-	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, ports_body, copy, &rig->written), "ports");
-}
-
 static int limit_body(struct xb_writer *writer, void *context)
 {
 	writer->txn->meta.answer_limit = *(const uint32_t *)context;
@@ -388,11 +372,8 @@ struct xb_generation *rig_generation(struct rig *rig)
 
 int rig_entry(struct rig *rig)
 {
-	char directory[XB_PATH_MAX];
-	int fd;
+	int fd = xb_pin_open(rig->pins, XB_ANCHOR_PINS, "entry");
 
-	xb_path_join(directory, rig->pins, XB_ANCHOR_PINS);
-	fd = xb_pin_open(directory, "entry");
 	rig_must(fd < 0, "entry");
 	return fd;
 }

@@ -55,13 +55,11 @@ void rig_policy(struct rig *rig, uint32_t policy);
 /* A scope such as tcp/25, or all, for a list; in force when it returns. */
 void rig_scope(struct rig *rig, const char *list, const char *scope);
 
-/* What becomes of queries for the domains of a list, and the UDP ports that are DNS (0: none); in
- * force when they return. */
+/* What becomes of queries for the domains of a list; in force when it returns. */
 void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdict);
-void rig_dns_ports(struct rig *rig, const uint16_t ports[XB_NAME_PORTS]);
 /* Answers a second on each CPU; 0: any number, as it is until the first call. */
 void rig_answer_limit(struct rig *rig, uint32_t limit);
-/* All kinds of ports at once. */
+/* Ports of all kinds (0: none). */
 void rig_ports(struct rig *rig, const struct xb_name_ports *ports);
 
 /* A rotation with or without the exact stage; it stays so until the next call. */

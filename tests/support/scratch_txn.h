@@ -5,14 +5,9 @@
 #define XB_TEST_SCRATCH_TXN_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 static struct xb_txn *txn;

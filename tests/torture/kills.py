@@ -170,7 +170,7 @@ class Ruler(Worker):
 
     def policy(self):
         policy = self.dice.choice(POLICIES)
-        return Change(["policy", policy], self.state, wish=("policy", policy))
+        return Change(["policy", policy, "--force"], self.state, wish=("policy", policy))
 
     def verdict(self):
         verdict = self.dice.choice(["drop", "drop", "nxdomain", "refused", "count"])
@@ -187,7 +187,7 @@ class Ruler(Worker):
 
     def trial(self):
         policy = self.dice.choice(POLICIES)
-        return Change(["policy", policy, "--rollback", str(TRIAL)], self.state,
+        return Change(["policy", policy, "--force", "--rollback", str(TRIAL)], self.state,
                       trial=("policy", policy))
 
     def change(self):
@@ -294,7 +294,7 @@ class Torture:
         for line in self.world.saved():
             if "policy" in line:
                 settings["policy"] = line["policy"]
-            elif "verdict" in line:
+            elif "verdict" in line and line["list"] == self.workers[0].list:
                 settings.update(verdict=line["verdict"], scope=line.get("scope", "all"))
             elif "entry" in line and line["list"].startswith("w"):
                 states[int(line["list"][1:])].listed.add(line["entry"])
@@ -399,7 +399,7 @@ def run(world, rounds, seed):
     torture = Torture(world, seed)
     torture.fleet.begin()
     world.run("attach", "xt0")
-    # allow-only is refused while nothing is listed.
+    # Under allow-only somebody is admitted.
     world.run("add", "192.0.2.0")
     try:
         while torture.rounds < rounds:

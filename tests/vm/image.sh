@@ -10,7 +10,7 @@ packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux 
 # What else a root of another architecture needs for what is built, and for Python.
 libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev libzstd-dev liblmdb-dev libjansson-dev libmnl-dev
 	libidn2-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev libssl-dev
-	libcmocka-dev libldns-dev libpython3.11-stdlib python3-scapy)
+	libcmocka-dev libpython3.11-stdlib python3-scapy)
 # In the order they are loaded.
 modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net
 	llc stp mrp garp 8021q bridge veth dummy tun ifb sch_ingress cls_bpf inet_diag udp_diag tcp_diag
@@ -106,7 +106,7 @@ bring_tree()
 
 	mkdir -p "$tree/tests" "$tree/bin" "$tree/programs"
 	cp -r tests/e2e tests/support tests/vm tests/world "$tree/tests"
-	cp -r include packaging "$tree"
+	cp -r --parents tests/prog/verdicts include packaging "$tree"
 	cp "$built"/{bloomctl,bloomd,bpf/pass.bpf.o} "$tree/bin"
 	cp "$built/fault/bloomctl" "$tree/bin/bloomctl-fault"
 	cp "$built/fault/bloomd" "$tree/bin/bloomd-fault"

@@ -12,7 +12,7 @@ begin()
 	agent
 }
 
-gone() { ! ctl -q list | grep -q "^$1 "; }
+gone() { ! ctl -q list | contains "^$1 "; }
 
 # step SECONDS: sets the clock forward, or back.
 step() { date -s "@$(($(date +%s) + $1))" >/dev/null; }

@@ -56,7 +56,7 @@ enforces()
 
 nobody_stays()
 {
-	! ip -n "$server" -d link show x0 | grep -q 'xdp' || fail "x0: $(ip -n "$server" -d link show x0)"
+	! ip -n "$server" -d link show x0 | contains 'xdp' || fail "x0: $(ip -n "$server" -d link show x0)"
 	passes 10.77.0.3 fd77::3
 	reaches udp 10.77.0.2 || fail "no UDP in the end"
 }
@@ -208,7 +208,7 @@ t_lost_pins_then_another_mode()
 	rm -rf "$pins" "${state:?}"
 	ctl add 10.77.0.3 fd77::3
 	exits 0 attach x0 --mode skb
-	ip -n "$server" -d link show x0 | grep -q xdpgeneric || fail "x0: $(ip -n "$server" -d link show x0)"
+	ip -n "$server" -d link show x0 | contains xdpgeneric || fail "x0: $(ip -n "$server" -d link show x0)"
 	enforces
 	exits 0 detach x0
 	nobody_stays

@@ -78,7 +78,7 @@ t_detach_by_force()
 	exits 0 detach eth0 --force
 	complains 'eth0 had the MTU 1500 instead of 9000 for [0-9.]+ s'
 	is_off
-	ip -n "$server" link show eth0 | grep -q ' mtu 9000 ' || fail "the MTU is another"
+	ip -n "$server" link show eth0 | contains ' mtu 9000 ' || fail "the MTU is another"
 }
 
 # Above 3494 Linux 6.1 loses frames in native mode, though it takes the MTU.
@@ -91,7 +91,7 @@ t_a_larger_mtu_asks_for_skb_mode()
 	json '[p["kind"] for p in d["problem_details"]] == ["mode"]'
 	exits 0 up
 	complains 'eth0: virtio_net before Linux 6.3 loses frames .*; eth0 is protected in skb mode'
-	ip -n "$server" -d link show eth0 | grep -q xdpgeneric || fail "it is in native mode"
+	ip -n "$server" -d link show eth0 | contains xdpgeneric || fail "it is in native mode"
 	exits 0 status
 	is_shut
 	exits 0 detach eth0

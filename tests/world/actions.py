@@ -185,6 +185,10 @@ class Actions(Events):
             attempt.wishes()
             self.unsure = attempt.unsure
             self.reconcile(names)
+        if cut_off and attempt.words[0] == "attach":
+            for device in attempt.about:
+                if device.home and not self.ground.has_program(device):
+                    model.bare(device)      # as between two modes
 
     def run_beside(self, attempt, number):
         """Something happens to an interface while it runs."""
@@ -261,7 +265,7 @@ class Actions(Events):
 
     def policy(self, a, _b, c):
         policy = pick(POLICIES + ("enforce",) * 3, a)
-        self.change(["policy", policy], c, policy=policy)
+        self.change(["policy", policy, "--force"], c, policy=policy)
 
     def rotate(self, a, _b, c):
         self.perform(Attempt(["rotate", *pick(([], ["--capacity", "5000"], ["--fpr", "1e-3"]),
@@ -302,11 +306,11 @@ class Actions(Events):
         if "modes" in self.without:
             mode = "auto"
 
-        wanted = self.model.wanted()
+        wanted, names = self.model.wanted(), [device.names() for device in some]
 
         def wish():
-            for name, device in zip(words, some):
-                self.wish(name, device, mode, wanted.get(device.number))
+            for name, device, former_names in zip(words, some, names):
+                self.wish(name, device, mode, wanted.get(device.number), former_names)
 
         attempt = Attempt(["attach", *words, *(["--mode", mode] if mode != "auto" else [])],
                           wishes=wish)
@@ -323,9 +327,9 @@ class Actions(Events):
             any(name in wish.names() and self.model.device_of(wish) is not device
                 for wish in self.model.wishes)
 
-    def wish(self, name, device, mode="auto", former=None):
-        """former: the wish for the device when the command began."""
-        used = {name} | device.names()
+    def wish(self, name, device, mode="auto", former=None, former_names=()):
+        """former: the wish for the device when the command began, and what it was called."""
+        used = {name, *former_names} | device.names()
         if device.number not in self.model.devices:     # it went while it was attached
             device = None
             if any(wish is former for wish in self.model.wishes):

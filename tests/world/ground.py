@@ -113,6 +113,10 @@ class Ground:
         finally:
             os.close(program)
 
+    def has_program(self, device):
+        """Whoever's it is."""
+        return self.links_of(device).has_program(device.name)
+
     def no_program(self, device):
         """Whoever's it is."""
         for mode in (NATIVE_MODE, SKB_MODE):

@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 
-NEWLINK, DELLINK, NEWADDR, DELADDR, NEWROUTE = 16, 17, 20, 21, 24
+NEWLINK, DELLINK, GETLINK, NEWADDR, DELADDR, NEWROUTE = 16, 17, 18, 20, 21, 24
 ADDRESS, LOCAL, GATEWAY, OIF, MAIN_TABLE, STATIC, UNICAST = 1, 2, 5, 4, 254, 4, 1
 NEWLINKPROP, DELLINKPROP = 108, 109
 REQUEST, ACK, EXCL, CREATE = 1, 4, 0x200, 0x400
@@ -14,7 +14,7 @@ UP = 1
 IFNAME, MTU, LINKINFO, NET_NS_FD, TX_QUEUES, RX_QUEUES, XDP = 3, 4, 18, 28, 31, 32, 43
 PROP_LIST, ALT_IFNAME = 52, 53
 INFO_KIND, INFO_DATA, VETH_PEER = 1, 2, 1
-XDP_FD, XDP_FLAGS = 1, 3
+XDP_FD, XDP_ATTACHED, XDP_FLAGS = 1, 2, 3
 IF_NO_EXIST, SKB_MODE, NATIVE_MODE = 1, 2, 4
 NESTED = 0x8000
 ERROR = 2
@@ -39,6 +39,16 @@ def link_header(index=0, flags=0, change=0):
     return struct.pack("=BxHiII", socket.AF_UNSPEC, 0, index, flags, change)
 
 
+def attributes(data):
+    """{kind: value} of those that follow each other there."""
+    found = {}
+    while len(data) >= 4:
+        size, kind = struct.unpack_from("=HH", data)
+        found[kind & ~NESTED] = data[4:size]
+        data = data[max(4, size + 3 & ~3):]
+    return found
+
+
 def pinned_program(path):
     """A descriptor of the program that is pinned there."""
     text = ctypes.create_string_buffer(os.fsencode(path))
@@ -58,6 +68,8 @@ class Links:
         self.number = 0
 
     def ask(self, kind, flags, body):
+        """What came before the end of the answer: messages without their heads."""
+        told = []
         self.number += 1
         self.socket.send(struct.pack("=IHHII", 16 + len(body), kind, flags | REQUEST | ACK,
                                      self.number, 0) + body)
@@ -66,8 +78,10 @@ class Links:
             _, kind, _, number, _, error = struct.unpack_from("=IHHIIi", answer)
             if number == self.number and kind == ERROR:
                 break
+            told.append(answer[16:])
         if error:
             raise OSError(-error, os.strerror(-error))
+        return told
 
     def add_veth(self, name, index, peer, peer_namespace, peer_queues=1):
         """The near end is up. index: 0, or the one it is to have."""
@@ -120,6 +134,11 @@ class Links:
         """program -1: takes what is there off."""
         value = struct.pack("=i", program)
         self.set(name, nest(XDP, attribute(XDP_FD, value), attribute(XDP_FLAGS, flags)))
+
+    def has_program(self, name):
+        told = self.ask(GETLINK, 0, link_header(self.index(name)))
+        of_xdp = attributes(attributes(told[0][len(link_header()):]).get(XDP, b""))
+        return of_xdp.get(XDP_ATTACHED, b"\0") != b"\0"
 
     def index(self, name):
         """Of this namespace, whichever the caller is in."""

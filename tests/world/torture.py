@@ -47,5 +47,6 @@ def run(directory, programs, some, tell, without=(), dispatched=False):
             torture.step(*step)
         except Wrong:
             tell("== " + torture.model.told())
+            tell("== " + torture.ground.run("-j", "status").out)
             raise
     return torture.filtering

@@ -20,7 +20,7 @@ class Trials(Actions):
             return
         before = ELSEWHERE[1] if b % 5 == 4 and "elsewhere" not in self.without else ()
         begun = time.monotonic()
-        done = self.ground.run("policy", tried.policy, "--rollback", str(TRIAL), before=before)
+        done = self.ground.run("policy", tried.policy, "--force", "--rollback", str(TRIAL), before=before)
         end = time.monotonic() + TRIAL + 0.15
         self.tell(str(done) + (" (in another time namespace)" if before else ""))
         if done.code:

@@ -78,16 +78,16 @@ void xb_anchor_close(struct xb_anchor *anchor)
 	*anchor = closed;
 }
 
-static int open_pins(const char *directory, struct xb_anchor *anchor)
+static int open_pins(struct xb_anchor *anchor)
 {
-	anchor->slot =
-		xb_pin_open_map(directory, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+	anchor->slot = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, "slot",
+				       BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
 	if (anchor->slot < 0)
 		return anchor->slot;
 	for (size_t i = 0; i < SHARED; i++) {
 		int *fd = shared_fd(anchor, i);
 
-		*fd = xb_pin_open_map(directory, shared[i].name, shared[i].type,
+		*fd = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, shared[i].name, shared[i].type,
 				      shared[i].value_bytes);
 		if (*fd < 0)
 			return *fd;
@@ -106,13 +106,22 @@ static void read_netns(struct xb_anchor *anchor)
 	anchor->elsewhere = !xb_netns_same(&self, &anchor->netns);
 }
 
-static int read_identity(const char *directory, struct xb_anchor *anchor)
+int xb_anchor_refuse_newer(const char *pins, const char *what, uint32_t layout, uint32_t ours)
+{
+	return xb_system_error(
+		0,
+		"%s was put in force by a newer %s (%s %u, this one has %u); use that one, it "
+		"goes on enforcing",
+		pins, xb_program(), what, layout, ours);
+}
+
+static int read_identity(struct xb_anchor *anchor)
 {
 	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 
-	anchor->identity =
-		xb_pin_open_map(directory, "identity", BPF_MAP_TYPE_ARRAY, sizeof(identity));
+	anchor->identity = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, "identity",
+					   BPF_MAP_TYPE_ARRAY, sizeof(identity));
 	if (anchor->identity < 0)
 		return anchor->identity;
 	if (bpf_map_lookup_elem(anchor->identity, &zero, &identity))
@@ -126,11 +135,8 @@ static int read_identity(const char *directory, struct xb_anchor *anchor)
 		return -ESTALE;
 	}
 	if (identity.layout > XB_ANCHOR_LAYOUT)
-		return xb_system_error(
-			0,
-			"%s was put in force by a newer %s (layout %u, this one has %d); use "
-			"that one, it goes on enforcing",
-			anchor->pins, xb_program(), identity.layout, XB_ANCHOR_LAYOUT);
+		return xb_anchor_refuse_newer(anchor->pins, "layout", identity.layout,
+					      XB_ANCHOR_LAYOUT);
 	anchor->flavour = identity.flavour;
 	read_netns(anchor);
 	return 0;
@@ -138,17 +144,15 @@ static int read_identity(const char *directory, struct xb_anchor *anchor)
 
 int xb_anchor_open(const char *pins, struct xb_anchor *anchor)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, XB_ANCHOR_PINS);
+	int error;
 
 	*anchor = closed;
 	anchor->pins = pins;
+	error = read_identity(anchor);
 	if (!error)
-		error = read_identity(directory, anchor);
-	if (!error)
-		error = open_pins(directory, anchor);
+		error = open_pins(anchor);
 	if (!error && anchor->flavour == XB_FLAVOUR_LINK) {
-		anchor->entry = xb_pin_open(directory, "entry");
+		anchor->entry = xb_pin_open(pins, XB_ANCHOR_PINS, "entry");
 		error = anchor->entry < 0 ? anchor->entry : 0;
 	}
 	if (!error)
@@ -199,43 +203,29 @@ static int create_identity(enum xb_flavour flavour)
 	return fd;
 }
 
-static int pin_all(const char *directory, int identity, const struct entry_bpf *skeleton,
+static int pin_all(const char *pins, int identity, const struct entry_bpf *skeleton,
 		   enum xb_flavour flavour)
 {
-	int error = xb_pin(identity, directory, "identity");
+	int error = xb_pin(identity, pins, NEW_PINS, "identity");
 
 	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.slot), directory, "slot");
+		error = xb_pin(bpf_map__fd(skeleton->maps.slot), pins, NEW_PINS, "slot");
 	for (size_t i = 0; !error && i < SHARED; i++)
-		error = xb_pin(bpf_object__find_map_fd_by_name(skeleton->obj, shared[i].name),
-			       directory, shared[i].name);
+		error = xb_pin(bpf_object__find_map_fd_by_name(skeleton->obj, shared[i].name), pins,
+			       NEW_PINS, shared[i].name);
 	if (!error && flavour == XB_FLAVOUR_LINK)
-		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), directory,
+		error = xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_entry), pins, NEW_PINS,
 			       "entry");
 	return error;
 }
 
-/* Gives a directory of pins another name. There may be none. */
-static int move_pins(const char *pins, const char *name, const char *to)
-{
-	char from[XB_PATH_MAX], moved[XB_PATH_MAX];
-
-	if (xb_path_join(from, pins, name) || xb_path_join(moved, pins, to))
-		return -EINVAL;
-	return rename(from, moved) < 0 && errno != ENOENT
-		       ? xb_system_error(errno, "cannot set %s aside", from)
-		       : 0;
-}
-
 int xb_anchor_set_aside(const char *pins)
 {
-	char final[XB_PATH_MAX];
 	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 	char name[32];
-	int error = xb_path_join(final, pins, XB_ANCHOR_PINS), fd;
+	int error = 0, fd = xb_pin_open(pins, XB_ANCHOR_PINS, "identity");
 
-	fd = error ? error : xb_pin_open(final, "identity");
 	if (fd >= 0) {
 		error = bpf_map_lookup_elem(fd, &zero, &identity);
 		close(fd);
@@ -245,14 +235,15 @@ int xb_anchor_set_aside(const char *pins)
 	if (error)
 		return xb_system_error(errno, "cannot read the anchor of %s", pins);
 	if (fd < 0 || identity.layout == XB_ANCHOR_LAYOUT) {
-		xb_unpin_directory(pins, XB_ANCHOR_PINS); /* of which pins are missing */
+		xb_unpin_directory(pins, XB_PINS_TOP,
+				   XB_ANCHOR_PINS); /* of which pins are missing */
 		return 0;
 	}
 	snprintf(name, sizeof(name), XB_ANCHOR_OLDER "%u", identity.layout);
-	error = move_pins(pins, XB_GUARD_PINS, XB_ANCHOR_PINS "/" XB_GUARD_PINS);
+	error = xb_pin_rename(pins, XB_GUARD_PINS, XB_ANCHOR_PINS, XB_GUARD_PINS);
 	xb_fault("upgrade-trial");
 	if (!error)
-		error = move_pins(pins, XB_ANCHOR_PINS, name);
+		error = xb_pin_rename(pins, XB_ANCHOR_PINS, XB_PINS_TOP, name);
 	xb_fault("upgrade-aside");
 	return error;
 }
@@ -274,7 +265,7 @@ int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor
 		error = xb_path_join(final, pins, XB_ANCHOR_PINS);
 	if (error)
 		return error;
-	xb_unpin_directory(pins, NEW_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, NEW_PINS);
 	identity = create_identity(flavour);
 	if (identity < 0)
 		return identity;
@@ -294,16 +285,16 @@ int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor
 			"the kernel refused the entry program (Linux 6.1 or later is needed)");
 		goto out;
 	}
-	error = xb_pin_subdirectory(staged);
+	error = xb_pin_subdirectory(pins, NEW_PINS);
 	if (error)
 		goto out;
-	error = pin_all(staged, identity, skeleton, flavour);
+	error = pin_all(pins, identity, skeleton, flavour);
 	if (!error)
 		error = xb_anchor_set_aside(pins);
 	if (!error && rename(staged, final) < 0)
 		error = xb_system_error(errno, "cannot publish %s", final);
 	if (error)
-		xb_unpin_directory(pins, NEW_PINS);
+		xb_unpin_directory(pins, XB_PINS_TOP, NEW_PINS);
 out:
 	entry_bpf__destroy(skeleton);
 	close(identity);
@@ -312,8 +303,8 @@ out:
 
 void xb_anchor_destroy(const char *pins)
 {
-	xb_unpin_directory(pins, NEW_PINS);
-	xb_unpin_directory(pins, XB_ANCHOR_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, NEW_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, XB_ANCHOR_PINS);
 }
 
 /* Whether the entry loads in place of the program. */
@@ -359,19 +350,19 @@ enum xb_flavour xb_anchor_flavour(void)
 							   : XB_FLAVOUR_LINK;
 }
 
-uint32_t xb_anchor_slot(const struct xb_anchor *anchor)
+int xb_anchor_slot(const struct xb_anchor *anchor, uint32_t *id)
 {
-	uint32_t zero = 0, id = 0;
-
-	return bpf_map_lookup_elem(anchor->slot, &zero, &id) ? 0 : id;
+	return xb_program_in(anchor->slot, 0, id);
 }
 
 int xb_anchor_find_guard(struct xb_anchor *anchor)
 {
-	int error;
+	uint32_t id;
+	int error = xb_anchor_slot(anchor, &id);
 
 	xb_guard_close(&anchor->guard);
-	error = xb_guard_open(anchor->pins, xb_anchor_slot(anchor), &anchor->guard);
+	if (!error)
+		error = xb_guard_open(anchor->pins, id, &anchor->guard);
 	return error == -ENOENT ? 0 : error;
 }
 

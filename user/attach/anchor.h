@@ -33,6 +33,10 @@ struct xb_anchor {
  * -ESTALE if it is older. */
 int xb_anchor_open(const char *pins, struct xb_anchor *anchor);
 
+/* The error for what a newer version has put in force, which stays as it is. what: the layout that
+ * is newer than ours. */
+int xb_anchor_refuse_newer(const char *pins, const char *what, uint32_t layout, uint32_t ours);
+
 /* Creates and pins all of the anchor, or nothing. Sets aside an anchor of an older layout, which
  * stays in force. */
 int xb_anchor_create(const char *pins, enum xb_flavour flavour, struct xb_anchor *anchor);
@@ -68,8 +72,8 @@ int xb_anchor_lend(const struct xb_anchor *anchor, struct bpf_object *object);
 /* Before a program is loaded: sets what the slot of this anchor asks of it. */
 void xb_anchor_set_flavour(const struct xb_anchor *anchor, struct bpf_program *program);
 
-/* Identity of the program in the slot; 0: empty. */
-uint32_t xb_anchor_slot(const struct xb_anchor *anchor);
+/* *id: identity of the program in the slot; 0: empty. */
+int xb_anchor_slot(const struct xb_anchor *anchor, uint32_t *id);
 
 /* Reads again which trial has the slot, after the writer lock was not held for a while. */
 int xb_anchor_find_guard(struct xb_anchor *anchor);

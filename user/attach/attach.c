@@ -24,16 +24,20 @@ static bool is_dispatched(const struct xb_anchor *anchor)
 	return anchor->flavour == XB_FLAVOUR_DISPATCHER;
 }
 
-static enum xb_hold own_hold(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
-			     const struct xb_netdev *device)
+static int own_hold(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
+		    const struct xb_netdev *device, enum xb_hold *hold)
 {
 	const struct xb_ifpin *pin = xb_ifpins_of(pins, device->ifindex);
+	uint32_t entry;
+	int error = xb_program_ask(anchor->entry, &entry);
 
-	if (device->program == xb_program_id(anchor->entry))
-		return XB_HOLD_OURS;
-	return pin && pin->ifindex == device->ifindex && pin->program == device->program
-		       ? XB_HOLD_FORMER
-		       : XB_HOLD_OTHER;
+	if (error)
+		return error;
+	*hold = device->program == entry ? XB_HOLD_OURS
+		: pin && pin->ifindex == device->ifindex && pin->program == device->program
+			? XB_HOLD_FORMER
+			: XB_HOLD_OTHER;
+	return 0;
 }
 
 int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
@@ -44,10 +48,8 @@ int xb_hold_of(const struct xb_anchor *anchor, const struct xb_ifpins *pins,
 	*hold = device->program ? XB_HOLD_OTHER : XB_HOLD_NONE;
 	if (!device->program || !anchor)
 		return 0;
-	if (!is_dispatched(anchor)) {
-		*hold = own_hold(anchor, pins, device);
-		return 0;
-	}
+	if (!is_dispatched(anchor))
+		return own_hold(anchor, pins, device, hold);
 	found = xb_dispatcher_has(anchor, device->ifindex);
 	if (found < 0)
 		return found;
@@ -481,10 +483,12 @@ int xb_leave_native(const struct xb_anchor *anchor, const struct xb_netdev *devi
 /* Own links are replaced in place, so their pins say which still have a former entry. */
 static int detach_former_links(const struct xb_anchor *anchor, const char *directory)
 {
-	uint32_t entry = anchor ? xb_program_id(anchor->entry) : 0;
-	struct xb_ifpins pins;
-	int error = xb_ifpins_read(directory, &pins);
+	uint32_t entry = 0;
+	struct xb_ifpins pins = {0};
+	int error = anchor ? xb_program_ask(anchor->entry, &entry) : 0;
 
+	if (!error)
+		error = xb_ifpins_read(directory, &pins);
 	for (size_t i = 0; !error && i < pins.count; i++)
 		if (pins.item[i].program != entry)
 			error = xb_ifpin_detach(directory, &pins.item[i]);

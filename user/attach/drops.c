@@ -111,7 +111,7 @@ static int lock_directory(const char *pins)
 
 	if (error)
 		return error;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR
 			       ? -ENOENT
@@ -134,7 +134,7 @@ static int is_in_place(const struct xb_watched *watched, const char *pins)
 
 	if (error)
 		return error;
-	if (stat(path, &theirs) < 0)
+	if (lstat(path, &theirs) < 0)
 		return -ENOENT;
 	return !fstat(watched->directory, &ours) && ours.st_dev == theirs.st_dev &&
 	       ours.st_ino == theirs.st_ino;

@@ -84,13 +84,18 @@ static int locate(const char *name, const char *feature, uint32_t *count, uint32
 	return error ? error : find_feature(name, feature, *count, place);
 }
 
-int xb_feature_get(const char *name, const char *feature, bool *on)
+static bool has(uint32_t word, uint32_t place)
+{
+	return word >> place % 32 & 1;
+}
+
+int xb_feature_get(const char *name, const char *feature, struct xb_feature *found)
 {
 	struct ethtool_gfeatures *get;
 	uint32_t count, place;
 	int error = locate(name, feature, &count, &place);
 
-	*on = false;
+	*found = (struct xb_feature){0};
 	if (error)
 		return error;
 	get = calloc(1, sizeof(*get) + (count + 31) / 32 * sizeof(get->features[0]));
@@ -99,7 +104,11 @@ int xb_feature_get(const char *name, const char *feature, bool *on)
 	get->cmd = ETHTOOL_GFEATURES;
 	get->size = (count + 31) / 32;
 	error = ask(name, get);
-	*on = error >= 0 && get->features[place / 32].active >> place % 32 & 1;
+	if (error >= 0)
+		*found = (struct xb_feature){
+			.on = has(get->features[place / 32].active, place),
+			.requested = has(get->features[place / 32].requested, place),
+		};
 	free(get);
 	return error < 0 ? error : 0;
 }

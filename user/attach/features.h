@@ -6,12 +6,17 @@
 
 #include <stdbool.h>
 
+struct xb_feature {
+	bool on;
+	bool requested; /* somebody wants it, whether or not the driver has it on */
+};
+
 /*
- * Whether the feature of the device with this name is on. Returns 0, or a negative errno without a
- * message: -ENODEV, there is no such device; -ENOENT, this kernel knows no such feature; or what
- * kept the kernel from saying.
+ * The feature of the device with this name. Returns 0, or a negative errno without a message, and
+ * then *found is neither: -ENODEV, there is no such device; -ENOENT, this kernel knows no such
+ * feature; or what kept the kernel from saying.
  */
-int xb_feature_get(const char *name, const char *feature, bool *on);
+int xb_feature_get(const char *name, const char *feature, struct xb_feature *found);
 
 /* Asks the device to turn the feature on. Returns as xb_feature_get() does; 0 does not say that the
  * feature is on. */

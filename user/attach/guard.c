@@ -26,25 +26,21 @@ void xb_guard_close(struct xb_guard *guard)
 
 int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
 {
-	char directory[XB_PATH_MAX];
-	uint32_t first = 0;
-	int error = xb_path_join(directory, pins, XB_GUARD_PINS);
+	uint32_t first = 0, id = 0;
+	int error;
 
 	*guard = xb_no_guard;
-	if (error)
-		return error;
-	guard->program = xb_pin_open(directory, "program");
-	if (guard->program < 0) {
-		error = guard->program;
-	} else if (!program || xb_program_id(guard->program) != program) {
+	guard->program = xb_pin_open(pins, XB_GUARD_PINS, "program");
+	error = guard->program < 0 ? guard->program : xb_program_ask(guard->program, &id);
+	if (!error && id != program)
 		error = -ENOENT;
-	} else {
-		guard->sides = xb_pin_open_map(directory, "sides", BPF_MAP_TYPE_PROG_ARRAY,
-					       sizeof(uint32_t));
-		guard->cell = xb_pin_open_map(directory, "cell", BPF_MAP_TYPE_ARRAY,
+	if (!error) {
+		guard->sides = xb_pin_open_map(pins, XB_GUARD_PINS, "sides",
+					       BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+		guard->cell = xb_pin_open_map(pins, XB_GUARD_PINS, "cell", BPF_MAP_TYPE_ARRAY,
 					      sizeof(guard->state));
-		guard->only =
-			xb_pin_open_map(directory, "only", BPF_MAP_TYPE_HASH, sizeof(uint32_t));
+		guard->only = xb_pin_open_map(pins, XB_GUARD_PINS, "only", BPF_MAP_TYPE_HASH,
+					      sizeof(uint32_t));
 		error = guard->sides < 0 ? guard->sides : guard->cell < 0 ? guard->cell : 0;
 		if (!error && guard->only < 0 && guard->only != -ENOENT)
 			error = guard->only;
@@ -141,14 +137,12 @@ int xb_guard_release(const struct xb_guard *guard, uint32_t ifindex)
 
 void xb_guard_remove(const char *pins)
 {
-	xb_unpin_directory(pins, XB_GUARD_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, XB_GUARD_PINS);
 }
 
-uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side)
+int xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side, uint32_t *id)
 {
-	uint32_t key = side, id = 0;
-
-	return bpf_map_lookup_elem(guard->sides, &key, &id) ? 0 : id;
+	return xb_program_in(guard->sides, side, id);
 }
 
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program)

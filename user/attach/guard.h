@@ -52,8 +52,8 @@ uint32_t xb_guard_next(const struct xb_guard *guard, uint32_t ifindex);
 /* Unpins it. It must not stand in the slot any more. */
 void xb_guard_remove(const char *pins);
 
-/* Identity of the program on a side; 0: none. */
-uint32_t xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side);
+/* *id: identity of the program on a side; 0: none. */
+int xb_guard_side(const struct xb_guard *guard, enum xb_trial_side side, uint32_t *id);
 int xb_guard_set_side(const struct xb_guard *guard, enum xb_trial_side side, int program);
 int xb_guard_clear_side(const struct xb_guard *guard, enum xb_trial_side side);
 

@@ -24,19 +24,16 @@ static int set_only(const struct guard_bpf *skeleton, const uint32_t *ifindexes,
 
 static int pin_all(const char *pins, const struct guard_bpf *skeleton)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, XB_GUARD_PINS);
+	int error = xb_pin_subdirectory(pins, XB_GUARD_PINS);
 
 	if (!error)
-		error = xb_pin_subdirectory(directory);
+		error = xb_pin(bpf_map__fd(skeleton->maps.sides), pins, XB_GUARD_PINS, "sides");
 	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.sides), directory, "sides");
+		error = xb_pin(bpf_map__fd(skeleton->maps.cell), pins, XB_GUARD_PINS, "cell");
 	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.cell), directory, "cell");
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.only), directory, "only");
+		error = xb_pin(bpf_map__fd(skeleton->maps.only), pins, XB_GUARD_PINS, "only");
 	return error ? error
-		     : xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_guard), directory,
+		     : xb_pin(bpf_program__fd(skeleton->progs.xdp_bloom_guard), pins, XB_GUARD_PINS,
 			      "program");
 }
 

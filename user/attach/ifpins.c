@@ -37,7 +37,7 @@ static int info_of(int fd, struct bpf_link_info *info)
 static int read_pin(const char *pins, const char *name, struct xb_ifpin *pin)
 {
 	struct bpf_link_info info;
-	int fd = xb_pin_open(pins, name), error;
+	int fd = xb_pin_open(pins, XB_PINS_TOP, name), error;
 
 	*pin = (struct xb_ifpin){0};
 	if (fd < 0)
@@ -153,7 +153,7 @@ int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, b
 	if (fd < 0)
 		return fd;
 	name_pin(ifindex, name);
-	error = xb_pin(fd, pins, name);
+	error = xb_pin(fd, pins, XB_PINS_TOP, name);
 	*told = error;
 	close(fd);
 	return error;
@@ -161,7 +161,7 @@ int xb_ifpin_attach(const char *pins, uint32_t ifindex, int program, bool skb, b
 
 int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program)
 {
-	int fd = xb_pin_open(pins, pin->pin), error;
+	int fd = xb_pin_open(pins, XB_PINS_TOP, pin->pin), error;
 
 	if (fd < 0)
 		return fd;
@@ -172,7 +172,7 @@ int xb_ifpin_update(const char *pins, const struct xb_ifpin *pin, int program)
 
 int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin)
 {
-	int fd = xb_pin_open(pins, pin->pin), error;
+	int fd = xb_pin_open(pins, XB_PINS_TOP, pin->pin), error;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
@@ -183,19 +183,7 @@ int xb_ifpin_detach(const char *pins, const struct xb_ifpin *pin)
 		error = xb_refusal_stays(pin->ifindex, -error, "");
 	close(fd);
 	if (!error)
-		xb_unpin(pins, pin->pin);
-	return error;
-}
-
-static int rename_pin(const char *pins, const char *from, const char *to)
-{
-	char old[XB_PATH_MAX], new[XB_PATH_MAX];
-	int error = xb_path_join(old, pins, from);
-
-	if (!error)
-		error = xb_path_join(new, pins, to);
-	if (!error && rename(old, new) < 0 && errno != ENOENT)
-		error = xb_system_error(errno, "cannot rename the pin %s", old);
+		xb_unpin(pins, XB_PINS_TOP, pin->pin);
 	return error;
 }
 
@@ -205,7 +193,7 @@ int xb_ifpin_rename(const char *pins, struct xb_ifpin *pin)
 	int error;
 
 	name_pin(pin->ifindex, name);
-	error = rename_pin(pins, pin->pin, name);
+	error = xb_pin_rename(pins, pin->pin, XB_PINS_TOP, name);
 	if (error)
 		return error;
 	snprintf(pin->pin, sizeof(pin->pin), "%s", name);
@@ -220,14 +208,14 @@ int xb_ifpin_vacate(const char *pins, const struct xb_ifpin *pin)
 	int fd, error;
 
 	if (!pin->ifindex) {
-		xb_unpin(pins, pin->pin);
+		xb_unpin(pins, XB_PINS_TOP, pin->pin);
 		return 0;
 	}
-	fd = xb_pin_open(pins, pin->pin);
+	fd = xb_pin_open(pins, XB_PINS_TOP, pin->pin);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	error = info_of(fd, &info);
 	close(fd);
 	snprintf(name, sizeof(name), ASIDE "%u", info.id);
-	return error ? error : rename_pin(pins, pin->pin, name);
+	return error ? error : xb_pin_rename(pins, pin->pin, XB_PINS_TOP, name);
 }

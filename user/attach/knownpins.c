@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/netns.h"
+#include "base/program.h"
 #include "known.skel.h"
 
 #define NEW_PINS "known-new"
@@ -51,9 +52,10 @@ static void name_set(uint32_t set, char name[16])
 	snprintf(name, 16, "set-%u", set);
 }
 
-static int open_map(const char *directory, const char *name, uint32_t type, uint32_t bytes, int *fd)
+static int open_map(const struct xb_knownpins *known, const char *name, uint32_t type,
+		    uint32_t bytes, int *fd)
 {
-	*fd = xb_pin_open_map(directory, name, type, bytes);
+	*fd = xb_pin_open_map(known->pins, XB_KNOWN_PINS, name, type, bytes);
 	return *fd >= 0 ? 0 : *fd == -EBADF ? -ENOENT : *fd;
 }
 
@@ -76,7 +78,7 @@ static uint32_t entries_of(int map)
 	return bpf_obj_get_info_by_fd(map, &info, &size) ? 0 : info.max_entries;
 }
 
-static int open_sets(const char *directory, struct xb_knownpins *known)
+static int open_sets(struct xb_knownpins *known)
 {
 	int error = 0;
 
@@ -86,7 +88,7 @@ static int open_sets(const char *directory, struct xb_knownpins *known)
 		if (!known->known->lines[i])
 			continue;
 		name_set(i, name);
-		error = open_map(directory, name, BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known_line),
+		error = open_map(known, name, BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known_line),
 				 &known->set[i]);
 		if (!error && entries_of(known->set[i]) != known->known->lines[i])
 			error = -ENOENT;
@@ -100,28 +102,40 @@ static bool is_sound(const struct xb_known *known)
 	       known->learner < XB_KNOWN_SETS && known->lines[known->learner];
 }
 
+int xb_knownpins_refuse_newer(const char *pins)
+{
+	uint16_t layout = 0;
+	int error = xb_pin_read_value(pins, XB_KNOWN_PINS, "state", sizeof(layout),
+				      offsetof(struct xb_known, layout), &layout, sizeof(layout));
+
+	if (layout > XB_KNOWN_LAYOUT)
+		return xb_system_error(0,
+				       "the known sources in %s are those of a newer %s (layout "
+				       "%u, this one has %d); use that one",
+				       pins, xb_program(), layout, XB_KNOWN_LAYOUT);
+	return error == -ENOENT || error == -EBADF ? 0 : error;
+}
+
 int xb_knownpins_open(const char *pins, struct xb_knownpins *known)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, XB_KNOWN_PINS);
+	int error;
 
 	*known = xb_no_knownpins;
 	known->pins = pins;
+	error = open_map(known, "state", BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known),
+			 &known->state);
 	if (!error)
-		error = open_map(directory, "state", BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known),
-				 &known->state);
-	if (!error)
-		error = open_map(directory, "sets", BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(uint32_t),
+		error = open_map(known, "sets", BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(uint32_t),
 				 &known->sets);
 	if (!error)
-		error = open_map(directory, "counts", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t),
+		error = open_map(known, "counts", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t),
 				 &known->counts);
 	if (!error)
 		error = map_state(known);
 	if (!error && !is_sound(known->known))
 		error = -ENOENT;
 	if (!error)
-		error = open_sets(directory, known);
+		error = open_sets(known);
 	if (error)
 		xb_knownpins_close(known);
 	return error;
@@ -149,21 +163,21 @@ struct xb_known_line *xb_knownpins_lines(struct xb_knownpins *known, uint32_t se
 	return (struct xb_known_line *)(void *)bits->base;
 }
 
-/* Of the directory that holds the pins now. */
-static int add_set(struct xb_knownpins *known, const char *directory, uint32_t set, uint32_t lines)
+/* below: the directory that holds the pins now. */
+static int add_set(struct xb_knownpins *known, const char *below, uint32_t set, uint32_t lines)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
 	char name[16];
 	int fd, error;
 
 	name_set(set, name);
-	xb_unpin(directory, name); /* of one that did not come to life */
+	xb_unpin(known->pins, below, name); /* of one that did not come to life */
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "known_set", sizeof(uint32_t),
 			    sizeof(struct xb_known_line), lines, &options);
 	if (fd < 0)
 		return xb_system_error(errno, "cannot create a map of %u lines", lines);
 	known->set[set] = fd;
-	error = xb_pin(fd, directory, name);
+	error = xb_pin(fd, known->pins, below, name);
 	if (!error && bpf_map_update_elem(known->sets, &set, &fd, BPF_ANY))
 		error = xb_system_error(errno, "cannot write a BPF map");
 	xb_fault("known-set-pinned");
@@ -174,22 +188,18 @@ static int add_set(struct xb_knownpins *known, const char *directory, uint32_t s
 
 int xb_knownpins_add(struct xb_knownpins *known, uint32_t set, uint32_t lines)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, known->pins, XB_KNOWN_PINS);
-
-	return error ? error : add_set(known, directory, set, lines);
+	return add_set(known, XB_KNOWN_PINS, set, lines);
 }
 
 void xb_knownpins_remove(struct xb_knownpins *known, uint32_t set)
 {
-	char directory[XB_PATH_MAX], name[16];
+	char name[16];
 
 	__atomic_store_n(&known->known->lines[set], 0, __ATOMIC_SEQ_CST);
 	xb_fault("known-set-ended");
 	bpf_map_delete_elem(known->sets, &set);
 	name_set(set, name);
-	if (!xb_path_join(directory, known->pins, XB_KNOWN_PINS))
-		xb_unpin(directory, name);
+	xb_unpin(known->pins, XB_KNOWN_PINS, name);
 	xb_mapping_close(&known->bits[set]);
 	if (known->set[set] >= 0)
 		close(known->set[set]);
@@ -219,15 +229,15 @@ static int create_maps(struct xb_knownpins *known)
 	return error;
 }
 
-static int pin_maps(const struct xb_knownpins *known, const char *directory)
+static int pin_maps(const struct xb_knownpins *known)
 {
-	int error = xb_pin_subdirectory(directory);
+	int error = xb_pin_subdirectory(known->pins, NEW_PINS);
 
 	if (!error)
-		error = xb_pin(known->state, directory, "state");
+		error = xb_pin(known->state, known->pins, NEW_PINS, "state");
 	if (!error)
-		error = xb_pin(known->sets, directory, "sets");
-	return error ? error : xb_pin(known->counts, directory, "counts");
+		error = xb_pin(known->sets, known->pins, NEW_PINS, "sets");
+	return error ? error : xb_pin(known->counts, known->pins, NEW_PINS, "counts");
 }
 
 static int begin_state(struct xb_known *known, const struct xb_known *state)
@@ -245,30 +255,27 @@ static int begin_state(struct xb_known *known, const struct xb_known *state)
 
 int xb_knownpins_create(const char *pins, const struct xb_known *state, struct xb_knownpins *known)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, NEW_PINS);
+	int error = xb_capabilities_need();
 
 	*known = xb_no_knownpins;
 	known->pins = pins;
 	if (!error)
-		error = xb_capabilities_need();
-	if (!error)
 		error = xb_pin_directory(pins);
 	if (error)
 		return error;
-	xb_unpin_directory(pins, NEW_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, NEW_PINS);
 	error = create_maps(known);
 	if (!error)
 		error = map_state(known);
 	if (!error)
-		error = pin_maps(known, directory);
+		error = pin_maps(known);
 	if (!error)
 		error = begin_state(known->known, state);
 	for (uint32_t i = 0; !error && i < XB_KNOWN_SETS; i++)
 		if (state->lines[i])
-			error = add_set(known, directory, i, state->lines[i]);
+			error = add_set(known, NEW_PINS, i, state->lines[i]);
 	if (error) {
-		xb_unpin_directory(pins, NEW_PINS);
+		xb_unpin_directory(pins, XB_PINS_TOP, NEW_PINS);
 		xb_knownpins_close(known);
 	}
 	return error;
@@ -309,14 +316,11 @@ static int load(const struct xb_knownpins *known, struct known_bpf **out)
 int xb_knownpins_learn(struct xb_knownpins *known)
 {
 	struct known_bpf *skeleton = NULL;
-	char directory[XB_PATH_MAX];
 	int group = xb_cgroup_root(), link = -1, error;
 
 	if (group < 0)
 		return group;
-	error = xb_path_join(directory, known->pins, XB_KNOWN_PINS);
-	if (!error)
-		error = load(known, &skeleton);
+	error = load(known, &skeleton);
 	if (!error && skeleton) {
 		link = bpf_link_create(bpf_program__fd(skeleton->progs.xdp_bloom_known), group,
 				       BPF_CGROUP_SOCK_OPS, NULL);
@@ -326,8 +330,8 @@ int xb_knownpins_learn(struct xb_knownpins *known)
 	}
 	xb_fault("known-attached");
 	if (!error) {
-		xb_unpin(directory, "link");
-		error = xb_pin(link, directory, "link");
+		xb_unpin(known->pins, XB_KNOWN_PINS, "link");
+		error = xb_pin(link, known->pins, XB_KNOWN_PINS, "link");
 	}
 	if (link >= 0)
 		close(link);
@@ -340,13 +344,9 @@ bool xb_knownpins_learns(const char *pins)
 {
 	struct bpf_link_info info = {0};
 	uint32_t size = sizeof(info);
-	char directory[XB_PATH_MAX];
+	int link = xb_pin_open(pins, XB_KNOWN_PINS, "link");
 	bool learns;
-	int link;
 
-	if (xb_path_join(directory, pins, XB_KNOWN_PINS))
-		return false;
-	link = xb_pin_open(directory, "link");
 	if (link < 0)
 		return false;
 	learns = !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_CGROUP &&
@@ -378,24 +378,18 @@ int xb_knownpins_counts(const struct xb_knownpins *known, uint64_t sum[XB_KNOWN_
 
 void xb_knownpins_destroy(const char *pins)
 {
-	char directory[XB_PATH_MAX];
-
-	if (!xb_path_join(directory, pins, XB_KNOWN_PINS))
-		xb_unpin(directory, "state"); /* first: what is left is nothing from then on */
-	xb_unpin_directory(pins, XB_KNOWN_PINS);
+	/* First: what is left is nothing from then on. */
+	xb_unpin(pins, XB_KNOWN_PINS, "state");
+	xb_unpin_directory(pins, XB_PINS_TOP, XB_KNOWN_PINS);
 }
 
 uint64_t xb_knownpins_identity(const char *pins)
 {
-	char directory[XB_PATH_MAX];
 	struct xb_known state;
 	uint32_t first = 0;
 	uint64_t identity = 0;
-	int fd;
+	int fd = xb_pin_open_map(pins, XB_KNOWN_PINS, "state", BPF_MAP_TYPE_ARRAY, sizeof(state));
 
-	if (xb_path_join(directory, pins, XB_KNOWN_PINS))
-		return 0;
-	fd = xb_pin_open_map(directory, "state", BPF_MAP_TYPE_ARRAY, sizeof(state));
 	if (fd < 0)
 		return 0;
 	if (!bpf_map_lookup_elem(fd, &first, &state) && state.layout == XB_KNOWN_LAYOUT)

@@ -26,6 +26,8 @@ extern const struct xb_knownpins xb_no_knownpins;
 /* Opens what is pinned. -ENOENT without a message: nothing is, or nothing that this version can
  * use. */
 int xb_knownpins_open(const char *pins, struct xb_knownpins *known);
+/* The error for those of a newer version, which stay as they are. */
+int xb_knownpins_refuse_newer(const char *pins);
 void xb_knownpins_close(struct xb_knownpins *known);
 
 /* Creates the maps from `state`, with empty sets of its sizes, apart from all others, for this

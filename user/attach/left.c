@@ -15,9 +15,14 @@
 /* *program: the filter in force; -1: there is none. */
 static int open_active(const struct xb_anchor *anchor, int *program)
 {
-	uint32_t active = xb_anchor_active(anchor);
+	uint32_t active;
+	int error = xb_anchor_active(anchor, &active);
 
-	*program = active ? bpf_prog_get_fd_by_id(active) : -1;
+	*program = -1;
+	if (error)
+		return error;
+	if (active)
+		*program = bpf_prog_get_fd_by_id(active);
 	if (active && *program < 0)
 		return xb_system_error(errno, "cannot open the filter in force");
 	return 0;

@@ -8,12 +8,12 @@
 #include "base/error.h"
 
 static const struct {
-	enum xb_offload offload;
+	enum xb_offload on, requested;
 	const char *feature; /* the kernel's name */
 	const char *name;    /* the one that ethtool has had for longer, if it has */
 } offloads[] = {
-	{XB_OFFLOAD_GRO_HW, "rx-gro-hw", "rx-gro-hw"},
-	{XB_OFFLOAD_LRO, "rx-lro", "lro"},
+	{XB_OFFLOAD_GRO_HW, XB_OFFLOAD_GRO_HW_REQUESTED, "rx-gro-hw", "rx-gro-hw"},
+	{XB_OFFLOAD_LRO, XB_OFFLOAD_LRO_REQUESTED, "rx-lro", "lro"},
 };
 
 #define OFFLOADS (sizeof(offloads) / sizeof(offloads[0]))
@@ -21,18 +21,20 @@ static const struct {
 uint32_t xb_offloads_on(const char *name)
 {
 	uint32_t found = 0;
-	bool on;
+	struct xb_feature one;
 
-	for (size_t i = 0; i < OFFLOADS; i++)
-		if (!xb_feature_get(name, offloads[i].feature, &on) && on)
-			found |= offloads[i].offload;
+	for (size_t i = 0; i < OFFLOADS; i++) {
+		xb_feature_get(name, offloads[i].feature, &one);
+		found |= one.on ? offloads[i].on : 0;
+		found |= one.requested ? offloads[i].requested : 0;
+	}
 	return found;
 }
 
 uint32_t xb_offloads_turn_on(const char *name, uint32_t wanted)
 {
 	for (size_t i = 0; i < OFFLOADS; i++)
-		if (wanted & offloads[i].offload)
+		if (wanted & (offloads[i].on | offloads[i].requested))
 			xb_feature_turn_on(name, offloads[i].feature);
 	return wanted & ~xb_offloads_on(name);
 }
@@ -102,7 +104,7 @@ void xb_offloads_after(const struct xb_anchor *anchor, uint32_t ifindex, uint32_
 static void warn(const char *name, uint32_t off)
 {
 	for (size_t i = 0; i < OFFLOADS; i++)
-		if (off & offloads[i].offload)
+		if (off & offloads[i].on)
 			xb_warning("%s: attaching turned %s off, and it cannot be turned on "
 				   "again; `ethtool -K %s %s on` tries that",
 				   name, offloads[i].name, name, offloads[i].name);

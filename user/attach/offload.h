@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Offloads of a device that attaching turns off: noted in its row, and turned on again when the
- * program is off. */
+/* Offloads of a device that attaching turns off, and wishes for them that it takes back: noted in
+ * its row, and turned on again when the program is off. */
 #ifndef XB_ATTACH_OFFLOAD_H
 #define XB_ATTACH_OFFLOAD_H
 
@@ -9,7 +9,8 @@
 
 #include "attach/anchor.h"
 
-/* Those of the offloads, bits of enum xb_offload, that are on; 0 if the device does not say. */
+/* Those of the offloads that are on, and of the wishes for them, bits of enum xb_offload; 0 if the
+ * device does not say. */
 uint32_t xb_offloads_on(const char *name);
 
 /* Turns these on. Returns those that are still off. */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -59,104 +60,198 @@ int xb_pin_directory(const char *directory)
 	return 0;
 }
 
-int xb_pin_subdirectory(const char *path)
+int xb_pin_subdirectory(const char *pins, const char *name)
 {
+	char path[XB_PATH_MAX];
+	int error = xb_path_join(path, pins, name);
+
+	if (error)
+		return error;
 	return mkdir(path, 0770) < 0 ? xb_system_error(errno, "cannot make %s", path) : 0;
 }
 
-int xb_pin(int fd, const char *directory, const char *name)
+/* A descriptor of a directory of pins, or a negative errno: -ENOENT without a message. */
+static int open_directory(const char *pins, const char *below)
 {
 	char path[XB_PATH_MAX];
-	int error = xb_path_join(path, directory, name);
+	int fd, error = xb_path_join(path, pins, below);
 
 	if (error)
 		return error;
-	if (bpf_obj_pin(fd, path) < 0 || fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW) < 0)
-		return xb_system_error(errno, "cannot pin %s", path);
-	return 0;
+	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT || errno == ENOTDIR ? -ENOENT
+						   : xb_system_error(errno, "cannot open %s", path);
 }
 
-/* The file of a pin, with O_PATH, or a negative errno: -ENOENT without a message. */
-static int find_pin(const char *path)
+int xb_pin(int fd, const char *pins, const char *below, const char *name)
 {
-	int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int directory = open_directory(pins, below), error = ENOENT;
+	char path[XB_PATH_MAX];
+
+	if (directory >= 0) {
+		/* The kernel follows links in the path to a new pin. */
+		snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", directory, name);
+		error = bpf_obj_pin(fd, path) < 0 ||
+					fchmodat(directory, name, 0660, AT_SYMLINK_NOFOLLOW) < 0
+				? errno
+				: 0;
+		close(directory);
+	} else if (directory != -ENOENT) {
+		return directory;
+	}
+	return error ? xb_system_error(error, "cannot pin %s/%s/%s", pins, below, name) : 0;
+}
+
+int xb_pin_open(const char *pins, const char *below, const char *name)
+{
+	int directory = open_directory(pins, below), file, fd, error;
+	char found[32];
 	struct stat st;
 
+	if (directory < 0)
+		return directory;
+	file = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	error = errno;
+	close(directory);
 	if (file < 0)
-		return errno == ENOENT || errno == ENOTDIR
-			       ? -ENOENT
-			       : xb_system_error(errno, "cannot open the pin %s", path);
-	if (!fstat(file, &st) && S_ISREG(st.st_mode))
-		return file;
-	close(file);
-	return xb_system_error(0, "%s is not a pin of this program", path);
-}
-
-int xb_pin_open(const char *directory, const char *name)
-{
-	char path[XB_PATH_MAX], found[32];
-	int error = xb_path_join(path, directory, name), file, fd;
-
-	if (error)
-		return error;
-	file = find_pin(path);
-	if (file < 0)
-		return file;
+		return error == ENOENT ? -ENOENT
+				       : xb_system_error(error, "cannot open the pin %s/%s/%s",
+							 pins, below, name);
 	xb_fault("pin-open");
 	/* The kernel follows a name, which may have become a link. */
 	snprintf(found, sizeof(found), "/proc/self/fd/%d", file);
 	fd = bpf_obj_get(found);
-	error = errno;
+	if (fd < 0 && !fstat(file, &st) && !S_ISREG(st.st_mode))
+		fd = xb_system_error(0, "%s/%s/%s is not a pin of this program", pins, below, name);
+	else if (fd < 0)
+		fd = xb_system_error(errno, "cannot open the pin %s/%s/%s", pins, below, name);
 	close(file);
-	return fd < 0 ? xb_system_error(error, "cannot open the pin %s", path) : fd;
+	return fd;
 }
 
-int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes)
+int xb_pin_open_map(const char *pins, const char *below, const char *name, uint32_t type,
+		    uint32_t value_bytes)
 {
 	struct bpf_map_info info = {0};
 	uint32_t size = sizeof(info);
-	int fd = xb_pin_open(directory, name);
+	int fd = xb_pin_open(pins, below, name);
 
 	if (fd < 0)
 		return fd;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == type &&
-	    info.value_size == value_bytes)
+	if (bpf_obj_get_info_by_fd(fd, &info, &size)) {
+		xb_system_error(errno, "cannot ask the kernel about %s/%s/%s", pins, below, name);
+		close(fd);
+		return -EIO;
+	}
+	if (info.type == type && info.value_size == value_bytes)
 		return fd;
 	close(fd);
-	xb_system_error(0, "%s/%s is not a map of this program", directory, name);
+	xb_system_error(0, "%s/%s/%s is not a map of this program", pins, below, name);
 	return -EBADF;
 }
 
-void xb_unpin(const char *directory, const char *name)
+static int read_value(int fd, const struct bpf_map_info *info, uint32_t offset, void *bytes,
+		      uint32_t size)
 {
-	char path[XB_PATH_MAX];
+	uint8_t *value = malloc(info->value_size);
+	uint32_t first = 0;
+	int error;
 
-	if (snprintf(path, sizeof(path), "%s/%s", directory, name) < XB_PATH_MAX)
-		unlink(path);
+	if (!value)
+		return xb_out_of_memory();
+	error = bpf_map_lookup_elem(fd, &first, value)
+			? xb_system_error(errno, "cannot read a BPF map")
+			: 0;
+	if (!error)
+		memcpy(bytes, value + offset, size);
+	free(value);
+	return error;
 }
 
-void xb_unpin_directory(const char *directory, const char *name)
+int xb_pin_read_value(const char *pins, const char *below, const char *name, uint32_t least,
+		      uint32_t offset, void *bytes, uint32_t size)
 {
-	char path[XB_PATH_MAX];
+	struct bpf_map_info info = {0};
+	uint32_t info_size = sizeof(info);
+	int fd = xb_pin_open(pins, below, name), error = -EBADF;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &info_size))
+		error = xb_system_error(errno, "cannot ask the kernel about %s/%s/%s", pins, below,
+					name);
+	else if (info.type == BPF_MAP_TYPE_ARRAY && info.key_size == sizeof(uint32_t) &&
+		 info.value_size >= least && info.value_size >= offset + size)
+		error = read_value(fd, &info, offset, bytes, size);
+	close(fd);
+	return error;
+}
+
+int xb_pin_rename(const char *pins, const char *name, const char *below, const char *to)
+{
+	int from = open_directory(pins, XB_PINS_TOP), directory = open_directory(pins, below);
+	int error = from < 0 ? from : directory < 0 ? directory : 0;
+
+	if (!error && renameat(from, name, directory, to) < 0 && errno != ENOENT)
+		error = xb_system_error(errno, "cannot rename %s/%s", pins, name);
+	if (from >= 0)
+		close(from);
+	if (directory >= 0)
+		close(directory);
+	return error == -ENOENT ? 0 : error;
+}
+
+void xb_unpin(const char *pins, const char *below, const char *name)
+{
+	int directory = open_directory(pins, below);
+
+	if (directory < 0)
+		return;
+	unlinkat(directory, name, 0);
+	close(directory);
+}
+
+void xb_unpin_directory(const char *pins, const char *below, const char *name)
+{
+	int directory = open_directory(pins, below), fd;
 	struct dirent *item;
 	DIR *listing;
-	int fd;
 
-	if (xb_path_join(path, directory, name))
+	if (directory < 0)
 		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	listing = fd < 0 ? NULL : fdopendir(fd);
-	if (!listing) {
-		if (fd >= 0)
-			close(fd);
-		unlink(path); /* somebody's link, if it is anything */
-		return;
-	}
-	while ((item = readdir(listing)))
+	if (!listing && fd >= 0)
+		close(fd);
+	while (listing && (item = readdir(listing)))
 		if (item->d_name[0] != '.')
 			unlinkat(fd, item->d_name, 0);
-	closedir(listing);
-	rmdir(path);
+	if (listing)
+		closedir(listing);
+	/* Without a listing: somebody's link, if it is anything. */
+	unlinkat(directory, name, listing ? AT_REMOVEDIR : 0);
+	close(directory);
+}
+
+int xb_program_ask(int fd, uint32_t *id)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return xb_system_error(errno, "cannot ask the kernel about a program");
+	*id = info.id;
+	return 0;
+}
+
+int xb_program_in(int array, uint32_t cell, uint32_t *id)
+{
+	*id = 0;
+	if (bpf_map_lookup_elem(array, &cell, id) && errno != ENOENT)
+		return xb_system_error(errno, "cannot read which filter is in force");
+	return 0;
 }
 
 uint32_t xb_program_id(int fd)

@@ -19,22 +19,42 @@ int xb_pin_check_place(const char *directory);
 int xb_pin_directory(const char *directory);
 
 /* Makes a directory of pins below it. */
-int xb_pin_subdirectory(const char *path);
+int xb_pin_subdirectory(const char *pins, const char *name);
+
+/* Members give names in the pin directory and below it: the functions that take `below`, the name
+ * of a directory of pins, open it first, and follow no link there. XB_PINS_TOP is the pin
+ * directory, which its owner may have made a link. */
+#define XB_PINS_TOP "."
 
 /* Pins with mode 0660. */
-int xb_pin(int fd, const char *directory, const char *name);
+int xb_pin(int fd, const char *pins, const char *below, const char *name);
 
-/* A descriptor of the pinned object; -ENOENT without a message if there is none. No link is
- * followed. */
-int xb_pin_open(const char *directory, const char *name);
+/* A descriptor of the pinned object; -ENOENT without a message if there is none. */
+int xb_pin_open(const char *pins, const char *below, const char *name);
 
 /* The same for a map that is read by look-ups: the kernel writes as many bytes as the map says.
  * -EBADF with a message: the map has another type (BPF_MAP_TYPE_...) or another size of values. */
-int xb_pin_open_map(const char *directory, const char *name, uint32_t type, uint32_t value_bytes);
+int xb_pin_open_map(const char *pins, const char *below, const char *name, uint32_t type,
+		    uint32_t value_bytes);
 
-/* Removes a pin, or a directory of pins. What is not there is no error. */
-void xb_unpin(const char *directory, const char *name);
-void xb_unpin_directory(const char *directory, const char *name);
+/* Bytes of the first value of a pinned array, as another version may have laid it out: `size` of
+ * them from `offset` on. Without a message: -ENOENT if there is no such pin, -EBADF if that is no
+ * array with values of at least `least` bytes. */
+int xb_pin_read_value(const char *pins, const char *below, const char *name, uint32_t least,
+		      uint32_t offset, void *bytes, uint32_t size);
+
+/* Renames a pin, or a directory of pins, which becomes a name in the directory below, and removes
+ * either. What is not there is no error. */
+int xb_pin_rename(const char *pins, const char *name, const char *below, const char *to);
+void xb_unpin(const char *pins, const char *below, const char *name);
+void xb_unpin_directory(const char *pins, const char *below, const char *name);
+
+/* Identity of the program behind fd. An error if it cannot be told: that is not another program. */
+int xb_program_ask(int fd, uint32_t *id);
+
+/* *id: identity of the program in this cell of an array of programs; 0: the cell is empty. An error
+ * if it cannot be told: that is not empty. */
+int xb_program_in(int array, uint32_t cell, uint32_t *id);
 
 /* Identity of the program, or of the map, behind fd; 0 if it cannot be told. */
 uint32_t xb_program_id(int fd);

@@ -11,13 +11,13 @@
 #include "base/error.h"
 #include "base/processor.h"
 
-uint32_t xb_anchor_active(const struct xb_anchor *anchor)
+int xb_anchor_active(const struct xb_anchor *anchor, uint32_t *id)
 {
 	const struct xb_guard *guard = &anchor->guard;
 
 	if (guard->program < 0)
-		return xb_anchor_slot(anchor);
-	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED);
+		return xb_anchor_slot(anchor, id);
+	return xb_guard_side(guard, guard->state.everywhere ? XB_FORMER : XB_TRIED, id);
 }
 
 /*

@@ -5,9 +5,10 @@
 
 #include "attach/anchor.h"
 
-/* Identity of the program of the generation in force. During a trial it is the generation that
- * belongs to the store: the former one, or the one that filtered interfaces before. */
-uint32_t xb_anchor_active(const struct xb_anchor *anchor);
+/* *id: identity of the program of the generation in force; 0: none. During a trial it is the
+ * generation that belongs to the store: the former one, or the one that filtered interfaces before.
+ */
+int xb_anchor_active(const struct xb_anchor *anchor, uint32_t *id);
 
 /* Puts the program into force: from the moment this returns, every packet goes to it. On
  * interfaces on trial it serves until the end of the trial. */

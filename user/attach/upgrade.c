@@ -44,10 +44,8 @@ static bool is_our_table(int fd)
 /* A row that the new anchor has may have got another name since. */
 static int carry_names(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, name), fd;
+	int error = 0, fd = xb_pin_open(pins, name, "ifaces");
 
-	fd = error ? error : xb_pin_open(directory, "ifaces");
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	for (uint32_t i = 0; !error && is_our_table(fd) && i < XB_IFACE_CELLS; i++) {
@@ -68,11 +66,11 @@ int xb_upgrade_carry(const struct xb_anchor *anchor)
 }
 
 /* Only what xb_detach_former() needs of it. */
-static int open_older(const char *directory, struct xb_anchor *older)
+static int open_older(const char *pins, const char *name, struct xb_anchor *older)
 {
 	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
-	int fd = xb_pin_open(directory, "identity"), error;
+	int fd = xb_pin_open(pins, name, "identity"), error;
 
 	older->slot = -1;
 	if (fd < 0)
@@ -80,21 +78,19 @@ static int open_older(const char *directory, struct xb_anchor *older)
 	error = bpf_map_lookup_elem(fd, &zero, &identity);
 	close(fd);
 	if (error)
-		return xb_system_error(errno, "cannot read the anchor of %s", directory);
+		return xb_system_error(errno, "cannot read the anchor of %s", pins);
 	older->flavour = identity.flavour;
-	older->slot = xb_pin_open(directory, "slot");
+	older->slot = xb_pin_open(pins, name, "slot");
 	return older->slot < 0 ? older->slot : 0;
 }
 
 static int end_one(const char *pins, const char *name, const struct xb_anchor *anchor)
 {
 	struct xb_anchor older = {.pins = pins};
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, pins, name);
+	int error;
 
 	xb_fault("upgrade-attached");
-	if (!error)
-		error = open_older(directory, &older);
+	error = open_older(pins, name, &older);
 	if (!error)
 		error = xb_detach_former(anchor, &older);
 	if (older.slot >= 0)
@@ -108,8 +104,8 @@ static int end_one(const char *pins, const char *name, const struct xb_anchor *a
 	if (error && error != -ENOENT)
 		return error;
 	xb_fault("upgrade-detached");
-	xb_unpin_directory(directory, XB_GUARD_PINS);
-	xb_unpin_directory(pins, name);
+	xb_unpin_directory(pins, name, XB_GUARD_PINS);
+	xb_unpin_directory(pins, XB_PINS_TOP, name);
 	return 0;
 }
 

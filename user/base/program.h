@@ -15,6 +15,7 @@ enum xb_advice {
 	XB_ADVICE_CONFIRM,	    /* the exact look-up is missing */
 	XB_ADVICE_COMMIT,	    /* a change is on trial */
 	XB_ADVICE_SHUT_OUT,	    /* a policy would shut everybody out */
+	XB_ADVICE_ADMIT,	    /* a policy would admit those that nobody chose */
 	XB_ADVICE_REMEMBER,	    /* nobody is known, or they are not learned */
 	XB_ADVICE_ATTACH_FIRST,	    /* nothing is enforced */
 	XB_ADVICE_ATTACH_WAITING,   /* wanted interfaces may still be open */
@@ -30,7 +31,7 @@ enum xb_advice {
 	XB_ADVICE_GO_ON_HERE,	 /* the same, and that one is gone */
 	XB_ADVICE_RESTORE_SAVED, /* the store is damaged */
 	XB_ADVICE_GO_BACK,	 /* the store is that of a newer version */
-	XB_ADVICE_TAKE_LEFT_OUT, /* entries were left out */
+	XB_ADVICE_BRING_OVER,	 /* what an older version wrote */
 	XB_ADVICE_NAME_FORMAT,	 /* nobody can tell of which format a file is */
 	XB_ADVICE_NAME_ZONE,	 /* a file does not name the zone that it is */
 	XB_ADVICE_FORMAT,	 /* how the format of a list is chosen */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* UTF-8, a character at a time. */
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/error.h"
 
 /* Bytes that a leading byte announces, itself included, or 0. */
 static size_t announced(unsigned char lead)
@@ -95,6 +98,19 @@ const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room)
 	return out;
 }
 
+void xb_line_put(struct xb_line *line, const char *format, ...)
+{
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(line->text + line->used, line->room - line->used, format, arguments);
+	va_end(arguments);
+	line->used += more > 0 ? (size_t)more : 0;
+	if (line->used >= line->room)
+		line->used = line->room - 1;
+}
+
 /* C pads an exponent to two digits. */
 const char *xb_number_format(double number, char out[XB_NUMBER_TEXT])
 {
@@ -115,4 +131,15 @@ const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT])
 	if (!gmtime_r(&when, &parts) || !strftime(out, XB_TIME_TEXT, "%FT%TZ", &parts))
 		out[0] = '\0';
 	return out;
+}
+
+int xb_text_set(char **text, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return xb_out_of_memory();
+	free(*text);
+	*text = copy;
+	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? And numbers as text.
+/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? Numbers as text, and
+ * copies of text.
  */
 #ifndef XB_BASE_TEXT_H
 #define XB_BASE_TEXT_H
@@ -37,6 +38,17 @@ void xb_utf8_clean(char *text);
  * Returns out. */
 const char *xb_utf8_show(const char *text, size_t size, char *out, size_t room);
 
+/* A line that is put together: room for `room` bytes of text, the NUL included, of which `used` are
+ * there. */
+struct xb_line {
+	char *text;
+	size_t room, used;
+};
+
+/* Puts more behind it, as printf() does. What has no room is cut off. */
+__attribute__((format(printf, 2, 3))) void xb_line_put(struct xb_line *line, const char *format,
+						       ...);
+
 #define XB_NUMBER_TEXT 24
 
 /* The number as people write it: 0.001, 1e-6, 2.5. It lasts to the end of the block. */
@@ -47,6 +59,10 @@ const char *xb_number_format(double number, char out[XB_NUMBER_TEXT]);
 
 /* Seconds since 1970 as 2026-11-28T09:00:00Z. Returns out. */
 const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT]);
+
+/* Sets a text to a copy of the value, and frees what it was before. Returns -EIO when there
+ * is no memory; the text stays as it is then. */
+int xb_text_set(char **text, const char *value);
 
 #define XB_SHOWN 40 /* bytes of a word in a message */
 

@@ -27,6 +27,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_NOT_LEARNING] = "; the next command that writes tries again",
 	[XB_PROBLEM_OVERDUE] = "; `bloomctl expire` takes it out, and bloomd would in time",
 	[XB_PROBLEM_FEED_STALE] = "; `bloomctl feeds` says more",
+	[XB_PROBLEM_STILL_LEARNING] = "; the next command that writes tries again",
 	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };
 
@@ -34,7 +35,14 @@ const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])
 {
 	const struct xb_interface *item = problem->interface;
 
-	if (problem->kind == XB_PROBLEM_UNFILTERED && item->difference == XB_IFACE_MISSING)
+	if (problem->kind == XB_PROBLEM_ELSEWHERE)
+		snprintf(text, ADVICE_TEXT,
+			 "%s; bring it back, or `bloomctl detach %s` takes the filter off",
+			 problem->text, item->wanted);
+	else if (problem->kind == XB_PROBLEM_UNFILTERED && item && !item->lasting)
+		snprintf(text, ADVICE_TEXT, "%s; it is on trial: `bloomctl detach %s` ends that",
+			 problem->text, item->wanted);
+	else if (problem->kind == XB_PROBLEM_UNFILTERED && item->difference == XB_IFACE_MISSING)
 		snprintf(text, ADVICE_TEXT,
 			 "%s; `bloomctl up` filters it when it is there, and `bloomctl detach %s` "
 			 "ends the wish",
@@ -70,6 +78,8 @@ const char *advice_words(enum xb_advice advice)
 		return "; `bloomctl commit` keeps it";
 	case XB_ADVICE_SHUT_OUT:
 		return " (--force does it all the same)";
+	case XB_ADVICE_ADMIT:
+		return " (--force admits them; with the verdict count a list admits nobody)";
 	case XB_ADVICE_REMEMBER:
 		return ": `bloomctl known on` first";
 	case XB_ADVICE_ATTACH_FIRST:
@@ -100,8 +110,8 @@ const char *advice_words(enum xb_advice advice)
 		return " and restore a `save`";
 	case XB_ADVICE_GO_BACK:
 		return ". The way back: DOWNGRADE in bloomctl(8)";
-	case XB_ADVICE_TAKE_LEFT_OUT:
-		return "; --force adds them as such";
+	case XB_ADVICE_BRING_OVER:
+		return ". To bring it over: DOWNGRADE in bloomctl(8)";
 	case XB_ADVICE_NAME_FORMAT:
 		return "; --format names the right one";
 	case XB_ADVICE_NAME_ZONE:

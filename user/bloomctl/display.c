@@ -7,7 +7,9 @@
 #include "base/ifname.h"
 #include "base/text.h"
 #include "bloomctl/advice.h"
+#include "engine/settingsjson.h"
 #include "model/verdict.h"
+#include "store/origins.h"
 
 const char *display_interface(uint32_t ifindex, char name[IF_NAMESIZE])
 {
@@ -108,10 +110,11 @@ static json_t *list_json(const struct xb_list *list)
 	bool has = xb_list_has_verdict(list);
 	char text[XB_SCOPE_TEXT];
 
-	return json_pack("{s:s,s:I,s:s*,s:s*}", "name", list->name, "entries",
+	return json_pack("{s:s,s:I,s:s*,s:s*,s:o*}", "name", list->name, "entries",
 			 (json_int_t)list->members, "verdict",
 			 has ? xb_domain_verdict_name(list->verdict) : NULL, "scope",
-			 list->scope ? xb_scope_format(list->scope, text) : NULL);
+			 list->scope ? xb_scope_format(list->scope, text) : NULL, "origins",
+			 xb_origins_json(xb_list_origins(list)));
 }
 
 json_t *display_lists_json(const struct xb_storeview *store)

@@ -26,7 +26,7 @@ const char *display_interface(uint32_t ifindex, char name[IF_NAMESIZE]);
 /* The same for a row of statistics: "other" for the one of all interfaces that have none. */
 const char *display_row(uint32_t ifindex, char name[IF_NAMESIZE]);
 
-/* [{"name", "entries", "verdict"?, "scope"?}], without those of automatic entries. */
+/* [{"name", "entries", "verdict"?, "scope"?, "origins"?}], without those of automatic entries. */
 json_t *display_lists_json(const struct xb_storeview *store);
 
 /* The text of each, with advice. */

@@ -107,8 +107,11 @@ static int parse_entries(int argc, char **argv, struct xb_edit *edit)
 	struct xb_edit_refusal refusal = {0};
 	int error = 0;
 
+	/* That an entry is taken in other words is said only if it is taken. */
+	xb_notices_hold();
 	for (int i = 0; !error && i < argc; i++)
 		error = parse_entry(argv[i], edit);
+	xb_notices_resume();
 	if (!error)
 		error = xb_edit_check(edit, &refusal);
 	if (error == XB_EDIT_REFUSED)
@@ -281,10 +284,13 @@ int edit_run(struct cli *cli, int argc, char **argv)
 	struct run run = {.edit = &edit};
 	int code = edit_parse(cli, argc, argv, &edit), error;
 
-	if (code)
+	if (code) {
+		xb_notices_settle(false);
 		return code;
+	}
 	run.result.itemizes = !edit.terms.add;
 	error = xb_write(&cli->paths, 0, body, &run, cli->written);
+	xb_notices_settle(!error);
 	if (error)
 		code = cli_fail();
 	else

@@ -15,30 +15,51 @@
 #include "bloomd/feeds/feedconfig.h"
 #include "bloomd/fleet/fleetconfig.h"
 #include "bloomd/base/listen.h"
+#include "bloomd/base/owners.h"
 #include "bloomd/postfix/postfixconfig.h"
 
-static int set_http_listen(struct config *config, const char *value)
+static int set_listen(const struct config_key *key, void *section, const char *value)
 {
 	struct listen_address address;
 	int error = listen_parse(value, &address);
 
-	return error ? error : config_set_text(&config->http_listen, value);
+	return error ? error : config_text(key, section, value);
 }
 
-static const struct config_key http_keys[] = {{"listen", set_http_listen}, {0}};
+static const struct config_key http_keys[] = {CONFIG_KEY("listen", set_listen, config, http_listen),
+					      {0}};
 
-static int set_known_save(struct config *config, const char *value)
+static const struct config_key known_keys[] = {
+	CONFIG_KEY("save", config_seconds, config, known_save, 86400), {0}};
+
+static void *open_whole(struct config *config, const char *word)
 {
-	return config_set_seconds(value, 86400, &config->known_save);
+	(void)word;
+	return config;
 }
 
-static const struct config_key known_keys[] = {{"save", set_known_save}, {0}};
+static void *open_api(struct config *config, const char *word)
+{
+	(void)word;
+	return &config->api;
+}
+
+static void *open_postfix(struct config *config, const char *word)
+{
+	(void)word;
+	return &config->postfix;
+}
 
 static const struct config_section sections[] = {
-	{"api", api_keys, NULL},	 {"http", http_keys, NULL},
-	{"known", known_keys, NULL},	 {"feed", feed_keys, feed_config_begin},
-	{"postfix", postfix_keys, NULL}, {CONFIG_CROWDSEC, crowdsec_keys, NULL},
-	{"fleet", fleet_keys, NULL},	 {0}};
+	{"api", api_keys, false, open_api},
+	{"http", http_keys, false, open_whole},
+	{"known", known_keys, false, open_whole},
+	{"feed", feed_keys, true, feed_config_open},
+	{"postfix", postfix_keys, false, open_postfix},
+	{CONFIG_CROWDSEC, crowdsec_keys, false, crowdsec_config_open},
+	{"fleet", fleet_keys, false, fleet_config_open},
+	{0},
+};
 
 /* The word of a section "feed NAME"; NULL: the name is not that of the section. */
 static const char *word_of(const struct config_section *section, const char *name)
@@ -48,7 +69,7 @@ static const char *word_of(const struct config_section *section, const char *nam
 	if (strncmp(section->name, name, size) != 0)
 		return NULL;
 	name += size;
-	if (!section->begin)
+	if (!section->has_word)
 		return *name ? NULL : name;
 	return *name == ' ' ? name + strspn(name, " ") : NULL;
 }
@@ -66,18 +87,18 @@ static int set(struct config *config, const char *name, const char *key, const c
 {
 	const char *word;
 	const struct config_section *section = find_section(name, &word);
-	int error;
+	void *opened;
 
 	if (!*name)
 		return xb_input_error("'%s' stands before the first section", key);
 	if (!section)
 		return xb_input_error("unknown section [%s]", name);
-	error = section->begin ? section->begin(config, word) : 0;
-	if (error)
-		return error;
+	opened = section->open(config, word);
+	if (!opened)
+		return -EINVAL;
 	for (const struct config_key *known = section->keys; known->name; known++)
 		if (!strcmp(known->name, key))
-			return known->set(config, value);
+			return known->set(known, opened, value);
 	return xb_input_error("unknown key '%s' in section [%s]", key, name);
 }
 
@@ -235,17 +256,16 @@ static int read_all(const char *file, bool needed, struct config *config)
 }
 
 /* Of two sections that do not fit, the file and line are those of the fleet's. */
-static int followed_alone(const struct config *config, const char *list, const char *section,
-			  const char *name)
+static int followed_alone(const struct config *config, const struct owner *owner)
 {
 	const struct fleet_config *fleet = config->fleet;
 
-	if (!fleet_config_only_follows(fleet, list))
+	if (!fleet_config_only_follows(fleet, owner->list))
 		return 0;
 	return xb_error_prefix(xb_input_error("[fleet] follows the list %s and does not publish "
-					      "it, but [%s%s] fills it: publish it, too, or let "
+					      "it, but %s fills it: publish it, too, or let "
 					      "that section fill another list",
-					      list, section, name),
+					      owner->list, owner->section),
 			       "%s", fleet->follow_at);
 }
 
@@ -256,11 +276,8 @@ static int check_followed(const struct config *config)
 
 	if (!config->fleet)
 		return 0;
-	for (const struct feed_config *feed = config->feeds; !error && feed; feed = feed->next)
-		error = followed_alone(config, feed_config_list(feed), "feed ", feed->name);
-	if (!error && config->crowdsec)
-		error = followed_alone(config, crowdsec_config_list(config->crowdsec),
-				       CONFIG_CROWDSEC, "");
+	for (const struct owner *owner = config->owners; !error && owner; owner = owner->next)
+		error = followed_alone(config, owner);
 	return error;
 }
 
@@ -291,6 +308,7 @@ void config_free(struct config *config)
 {
 	if (!config)
 		return;
+	owners_free(config->owners);
 	free(config->api.group);
 	free(config->api.query_group);
 	free(config->http_listen);

@@ -24,6 +24,7 @@
 #include "bloomd/http/http.h"
 #include "bloomd/known.h"
 #include "bloomd/base/log.h"
+#include "bloomd/peers.h"
 #include "bloomd/postfix/postfix.h"
 #include "engine/carry.h"
 #include "engine/session.h"
@@ -46,6 +47,7 @@ struct running {
 	struct control *control;
 	struct http *http;
 	struct events *events;
+	struct peers *peers;
 	struct known *known;
 };
 
@@ -70,6 +72,7 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 
 		running->config = config;
 		running->agent.config = config;
+		feeds_stand_back(running->feeds);
 		if (crowdsec_reload(&running->agent, &running->crowdsec))
 			log_error("crowdsec");
 		feeds_reload(running->feeds);
@@ -81,6 +84,7 @@ static int reload(sd_event_source *source, const struct signalfd_siginfo *info, 
 			log_error("the sockets for Postfix");
 		if (http_reload(&running->agent, &running->http))
 			log_error("the web server stays as it was");
+		peers_reload(running->peers);
 		config_free(former);
 		log_info("reloaded");
 	}
@@ -159,6 +163,13 @@ static void answer_control(void *context, char *request, char reply[XB_CONTROL_L
 		snprintf(reply, XB_CONTROL_LINE, "refused unknown request");
 }
 
+static void on_peers(void *context)
+{
+	const struct running *running = context;
+
+	events_notice(running->events);
+}
+
 /* A process of one that was killed holds the lock for a moment longer. */
 #define LOCK_TRIES 50
 #define LOCK_PAUSE 20000 /* us */
@@ -218,10 +229,11 @@ static int start(struct running *running)
 		error = api_start(&running->agent, &running->api);
 	if (!error)
 		error = postfix_start(&running->agent, &running->postfix);
-	if (!error)
-		error = feeds_start(&running->agent, &running->feeds);
+	/* In the order of a reload. */
 	if (!error)
 		error = crowdsec_start(&running->agent, &running->crowdsec);
+	if (!error)
+		error = feeds_start(&running->agent, &running->feeds);
 	if (!error)
 		error = fleet_start(&running->agent, &running->fleet);
 	if (!error)
@@ -231,6 +243,8 @@ static int start(struct running *running)
 	if (!error)
 		error = events_start(&running->agent, &running->events);
 	if (!error)
+		error = peers_start(&running->agent, on_peers, running, &running->peers);
+	if (!error)
 		error = known_start(&running->agent, &running->known);
 	return error;
 }
@@ -238,6 +252,7 @@ static int start(struct running *running)
 static void stop(struct running *running)
 {
 	known_stop(running->known);
+	peers_stop(running->peers);
 	events_stop(running->events);
 	control_stop(running->control);
 	fleet_stop(running->fleet);

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether the policy allow-only admits anybody beside the allowlist. One rule for all ways into
- * that state: the command that sets the policy is refused, and any other that leaves nobody
- * admitted warns. */
+/* Whom the policy allow-only admits beside the allowlist: nobody, or sources that nobody added by
+ * hand. One rule for all ways into such a state: the command that sets the policy is refused, and
+ * any other that leads there warns. */
 #ifndef XB_ENGINE_ADMISSION_H
 #define XB_ENGINE_ADMISSION_H
 
-#include "base/paths.h"
-#include "store/types.h"
+#include "engine/context.h"
+#include "store/admits.h"
 
-/* An input error if allow-only would admit nobody by what the transaction sees. known: it would
- * admit known sources, too. */
-int xb_admission_check(const struct xb_paths *paths, struct xb_txn *txn, bool known);
+/* What is to be said of a change once it is in force. */
+struct xb_admission {
+	const char *lack;    /* why nobody who is listed is admitted, the beginning of a sentence */
+	bool known;	     /* known sources are admitted, if there are any */
+	char strangers[512]; /* what is admitted from now on and was added by nobody; "": nothing */
+};
 
-/* Why the policy that the transaction sees admits nobody who is listed, as the beginning of a
- * sentence; NULL: it is not allow-only, or perhaps somebody is. Takes no longer with more entries.
- */
-const char *xb_admission_lack(const struct xb_txn *txn);
+/* An input error if allow-only would admit nobody, or what nobody added by hand. admits: by what
+ * the transaction sees. known: it would admit known sources, too. */
+int xb_admission_check(const struct xb_paths *paths, const struct xb_txn *txn,
+		       const struct xb_admits *admits, bool known);
 
-/*
- * When the kernel has the change: sets *shuts_out to whether nobody is admitted, and warns if that
- * was false. lack: what xb_admission_lack() said. known: known sources are admitted, if there are
- * any.
- */
-void xb_admission_settle(const struct xb_paths *paths, const char *lack, bool known,
+/* Before a change is committed: what is to be said of it. Takes no longer with more entries, unless
+ * a list begins to admit what nobody added by hand. Returns 0 or an error with its message. */
+int xb_admission_begin(const struct xb_writer *writer, struct xb_admission *admission);
+
+/* When the kernel has the change: sets *shuts_out to whether nobody is admitted, and warns if that
+ * was false; and warns of strangers. */
+void xb_admission_settle(const struct xb_paths *paths, const struct xb_admission *admission,
 			 bool *shuts_out);
 
 /* Warns if nobody is admitted, when known sources were forgotten without a transaction. */

@@ -30,13 +30,14 @@ struct survey {
 	struct xb_lifelines found;
 };
 
-static int look(const uint32_t *ifindexes, size_t count, unsigned int kinds, bool all,
-		struct survey *survey)
+static int look(const uint32_t *ifindexes, size_t count, const struct xb_autoallow *asked,
+		unsigned int kinds, struct survey *survey)
 {
 	survey->session_count = xb_session_current(survey->sessions, SESSIONS_MAX);
 	if (survey->session_count < 0)
 		return survey->session_count;
-	return all ? xb_lifelines_find(ifindexes, count, kinds, &survey->found) : 0;
+	return asked->all ? xb_lifelines_find(ifindexes, count, asked->run, kinds, &survey->found)
+			  : 0;
 }
 
 static int interfaces(struct xb_txn *txn, const struct xb_autoallow *asked, uint32_t **out,
@@ -262,7 +263,7 @@ int xb_autoallow(struct xb_txn *txn, const struct xb_autoallow *asked)
 			txn, &(struct finding){.looked = XB_LIFELINE_ALL, .found = &survey.found});
 	} else if (!error && count) {
 		/* A failed survey must not block the change; what is allowed stays allowed. */
-		if (look(ifindexes, count, kinds, asked->all, &survey) ||
+		if (look(ifindexes, count, asked, kinds, &survey) ||
 		    see_left(txn, asked, ifindexes, count, &survey.found))
 			xb_warning("the automatic allowlist is not brought up to date: %s",
 				   xb_error_message());

@@ -11,6 +11,7 @@ struct xb_autoallow {
 	size_t extra_count;
 	char *const *left; /* names of interfaces that are not filtered, or no longer */
 	size_t left_count;
+	const char *run; /* the run directory */
 	bool all; /* surveys all kinds; otherwise only this command's SSH session, which is quick */
 };
 

@@ -27,15 +27,19 @@ static void check_driver(const struct xb_interface *item, struct xb_problems *pr
 	}
 }
 
+static void tell_amiss(const struct xb_interface *item, struct xb_problems *problems)
+{
+	char text[XB_AMISS_TEXT];
+
+	xb_problem_add(problems,
+		       xb_interface_is_open(item) ? XB_PROBLEM_UNFILTERED : XB_PROBLEM_ELSEWHERE,
+		       item, "%s", xb_interface_amiss(item, text));
+}
+
 static void check_wanted(const struct xb_interface *item, struct xb_problems *problems)
 {
-	if (item->difference == XB_IFACE_UNCALLED)
-		return;
-	if (xb_interface_is_open(item) && item->why[0])
-		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "unfiltered: %s", item->why);
-	else if (xb_interface_is_open(item))
-		xb_problem_add(problems, XB_PROBLEM_UNFILTERED, item, "%s is unfiltered: %s",
-			       item->wanted, xb_interface_state(item));
+	if (xb_interface_is_amiss(item))
+		tell_amiss(item, problems);
 	else if (item->renamed)
 		xb_problem_add(problems,
 			       xb_wanted_check(item->now.name) ? XB_PROBLEM_NAME_UNUSABLE
@@ -77,15 +81,19 @@ static void check_unwanted(const struct xb_interface *item, struct xb_problems *
 			       item->now.ifindex ? item->now.name : name);
 }
 
-void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *problems)
+void xb_check_interfaces(const struct xb_interfaces *all, bool tried, struct xb_problems *problems)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
 
 		if (!item->wanted[0] || item->difference == XB_IFACE_HEIR)
 			check_unwanted(item, problems);
+		else if (item->difference == XB_IFACE_UNCALLED)
+			continue;
 		else if (item->lasting)
 			check_wanted(item, problems);
+		else if (tried && xb_interface_is_amiss(item))
+			tell_amiss(item, problems);
 	}
 }
 
@@ -150,6 +158,10 @@ void xb_check_policy(uint32_t in_force, const struct xb_storeview *store,
 void xb_check_known(const struct xb_known_view *known, const struct xb_storeview *store,
 		    struct xb_problems *problems)
 {
+	if (!store->known.on && known->there && known->store == store->meta.identity)
+		xb_problem_add(problems, XB_PROBLEM_STILL_LEARNING, NULL,
+			       "known sources are no longer wanted, but are learned until they can "
+			       "be saved");
 	if (!store->known.on)
 		return;
 	if (!known->there)

@@ -10,9 +10,9 @@
 #include "engine/storeview.h"
 #include "filter/generation.h"
 
-/* Checks all interfaces except those on trial, but not xb_check_calls(). The problems point to
- * items of *all. */
-void xb_check_interfaces(const struct xb_interfaces *all, struct xb_problems *problems);
+/* Checks all interfaces, but not xb_check_calls(). tried: a trial goes on, so those that it alone
+ * wants should be filtered. The problems point to items of *all. */
+void xb_check_interfaces(const struct xb_interfaces *all, bool tried, struct xb_problems *problems);
 
 /* Checks whether drivers call the filter, where that is in doubt. */
 void xb_check_calls(const struct xb_interfaces *all, struct xb_problems *problems);

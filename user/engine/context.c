@@ -161,16 +161,28 @@ int xb_writer_publish(struct xb_writer *writer, struct xb_generation *built)
 	return 0;
 }
 
+int xb_anchored_refuse_newer(const struct xb_anchor *anchor)
+{
+	int error = xb_generation_refuse_newer(anchor);
+
+	return error ? error : xb_knownpins_refuse_newer(anchor->pins);
+}
+
 int xb_writer_open_kernel(struct xb_writer *writer)
 {
 	int error = xb_anchor_open(writer->paths->pins, &writer->anchor);
 
 	writer->outdated = error == -ESTALE;
-	if (error)
-		return error == -ENOENT ? 0 : error;
-	writer->anchored = true;
-	error = xb_generation_open(writer->paths, &writer->anchor, &writer->active);
-	return error == -ENOENT ? 0 : error;
+	writer->outmoded = false;
+	if (error && error != -ENOENT)
+		return error;
+	writer->anchored = !error;
+	if (writer->anchored)
+		error = xb_generation_open(writer->paths, &writer->anchor, &writer->active);
+	writer->outmoded = error == -ESTALE;
+	return error && error != -ENOENT && error != -ESTALE
+		       ? error
+		       : xb_knownpins_refuse_newer(writer->paths->pins);
 }
 
 void xb_writer_close_kernel(struct xb_writer *writer)

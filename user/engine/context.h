@@ -21,9 +21,10 @@ struct xb_writer {
 	struct xb_txn *txn;
 	struct xb_meta before; /* as the transaction found it */
 	struct xb_anchor anchor;
-	bool anchored;			 /* anchor is open */
-	bool outdated;			 /* it is not open, because it has an older layout */
-	struct xb_generation *active;	 /* NULL: nothing is enforced */
+	bool anchored;		      /* anchor is open */
+	bool outdated;		      /* it is not open, because it has an older layout */
+	struct xb_generation *active; /* NULL: nothing is enforced */
+	bool outmoded; /* it is not open, because an older version built it; it enforces */
 	struct xb_interfaces interfaces; /* as wanted, and as the kernel has them */
 	bool foreign;	   /* the filter in force is another store's; it stays as it is */
 	bool away;	   /* this is not the home: only the store is changed */
@@ -64,8 +65,13 @@ struct xb_writer {
  * is open. */
 int xb_writer_lock(struct xb_writer *writer);
 
+/* The error for a generation in force, or known sources, of a newer version: they stay as they are,
+ * and so does the anchor. */
+int xb_anchored_refuse_newer(const struct xb_anchor *anchor);
+
 /* Opens anchor and generation as they are; what is missing stays NULL or unlinked. -ESTALE: the
- * anchor has an older layout; xb_repair() replaces it. */
+ * anchor has an older layout; xb_repair() replaces it. What a newer version put in force is an
+ * error. */
 int xb_writer_open_kernel(struct xb_writer *writer);
 void xb_writer_close_kernel(struct xb_writer *writer);
 

@@ -9,6 +9,7 @@
 #include "model/verdict.h"
 #include "store/expiry.h"
 #include "store/knownwish.h"
+#include "store/origins.h"
 #include "store/walk.h"
 #include "store/wanted.h"
 
@@ -39,10 +40,12 @@ static void write_list(const struct xb_list *list, FILE *out)
 {
 	char text[XB_SCOPE_TEXT];
 	const char *scope = list->scope ? xb_scope_format(list->scope, text) : NULL;
+	json_t *origins = xb_origins_json(xb_list_origins(list));
 
-	if (list->verdict || scope)
-		put_line(out, json_pack("{s:s,s:s,s:s*}", "list", list->name, "verdict",
-					xb_domain_verdict_name(list->verdict), "scope", scope));
+	if (list->verdict || scope || origins)
+		put_line(out, json_pack("{s:s,s:s,s:s*,s:o*}", "list", list->name, "verdict",
+					xb_domain_verdict_name(list->verdict), "scope", scope,
+					"origins", origins));
 }
 
 static void write_lists(const struct xb_txn *txn, FILE *out)

@@ -54,10 +54,12 @@ static const struct field {
 	{"lasts", NUMBER, AT(lasts), 0, true},
 	{"left", TEXT, AT(left), ROOM(left), true},
 	{"flush", NUMBER, AT(flush), 0, true},
+	{"replaces", NUMBER, AT(replaces), 0, true},
 	{"etag", TEXT, AT(etag), ROOM(etag), true},
 	{"modified", TEXT, AT(modified), ROOM(modified), true},
 	{"digest", TEXT, AT(digest), ROOM(digest), true},
 	{"terms", TEXT, AT(terms), ROOM(terms), true},
+	{"stamp", TEXT, AT(stamp), ROOM(stamp), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -72,6 +74,51 @@ bool xb_feed_name_ok(const char *name)
 		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
 			return false;
 	return true;
+}
+
+bool xb_feed_left_next(const char **at, char list[XB_FEED_LIST])
+{
+	size_t size;
+
+	*at += strspn(*at, " ");
+	size = strcspn(*at, " ");
+	snprintf(list, XB_FEED_LIST, "%.*s", (int)size, *at);
+	*at += size;
+	return size;
+}
+
+void xb_feed_left_take(char left[XB_FEED_LEFT], const char *list)
+{
+	char kept[XB_FEED_LEFT] = "", one[XB_FEED_LIST];
+	const char *at = left;
+	size_t used = 0;
+
+	while (xb_feed_left_next(&at, one))
+		if (strcmp(one, list) != 0)
+			used += (size_t)sprintf(kept + used, "%s%s", used ? " " : "", one);
+	memcpy(left, kept, sizeof(kept));
+}
+
+bool xb_feed_left_add(char left[XB_FEED_LEFT], const char *list)
+{
+	size_t used;
+
+	xb_feed_left_take(left, list);
+	used = strlen(left);
+	if (used + strlen(list) + 2 > XB_FEED_LEFT)
+		return false;
+	sprintf(left + used, "%s%s", used ? " " : "", list);
+	return true;
+}
+
+bool xb_feed_fills(struct xb_feed_state *feed, const char *list)
+{
+	bool fits = !*feed->list || !strcmp(feed->list, list) ||
+		    xb_feed_left_add(feed->left, feed->list);
+
+	xb_feed_left_take(feed->left, list);
+	snprintf(feed->list, sizeof(feed->list), "%s", list);
+	return fits;
 }
 
 static int64_t *number_of(const struct xb_feed_state *feed, const struct field *field)

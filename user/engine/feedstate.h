@@ -12,12 +12,15 @@
 #define XB_FEED_DIRECTORY "feeds" /* in the state directory */
 #define XB_FEED_NAME_MAX  40	  /* bytes, without a terminator */
 #define XB_FEED_TEXT	  256	  /* bytes of each text, terminator included */
+#define XB_FEED_LIST	  65	  /* bytes of the name of a list, terminator included */
+#define XB_FEED_LEFT	  (16 * XB_FEED_LIST)
 
 /* Times are seconds since 1970, 0: never or unknown. Texts are UTF-8, safe for a terminal. */
 struct xb_feed_state {
 	char name[XB_FEED_NAME_MAX + 1];
-	char list[65];
-	char left[65];		    /* that it filled before, and that is to be emptied yet */
+	char list[XB_FEED_LIST];    /* that it fills */
+	char left[XB_FEED_LEFT];    /* that it filled before, a blank between two: not dealt with
+				       yet */
 	char outcome[32];	    /* of the last attempt; "": there was none */
 	char guard[32];		    /* that refused it; "": none did */
 	char message[XB_FEED_TEXT]; /* why it failed; "": it did not */
@@ -31,6 +34,8 @@ struct xb_feed_state {
 	int64_t failures;	    /* in a row */
 	int64_t entries;	    /* put into the list by the last import */
 	int64_t flush;		    /* 1: the list is emptied when the feed is removed */
+	int64_t replaces;	    /* 1: the list has entries of a feed that is gone; they go when
+				       it is filled anew */
 	int64_t lasts;		    /* seconds until the first of them ends; 0: none does */
 	int64_t left_out;	    /* lines of it that were not taken */
 	int64_t bogons;		    /* entries of it that are bogons, and were not taken */
@@ -40,7 +45,19 @@ struct xb_feed_state {
 	char modified[XB_FEED_TEXT]; /* Last-Modified of the same */
 	char digest[32];	     /* of the content */
 	char terms[32];		     /* of the configuration with which it was imported */
+	char stamp[33];		     /* of the list as it was left, see engine/stamp.h */
 };
+
+/* From now on it fills this list; another one that it filled is left. False: that has no room, and
+ * is forgotten. */
+bool xb_feed_fills(struct xb_feed_state *feed, const char *list);
+
+/* Steps through feed->left or the like: *at begins at its beginning. False: there is no more. */
+bool xb_feed_left_next(const char **at, char list[XB_FEED_LIST]);
+
+/* Puts the list there once, or takes it out. False: it has no room. */
+bool xb_feed_left_add(char left[XB_FEED_LEFT], const char *list);
+void xb_feed_left_take(char left[XB_FEED_LEFT], const char *list);
 
 /* Letters, digits, '.', '_' and '-', a letter or digit first: it becomes a file name. */
 bool xb_feed_name_ok(const char *name);

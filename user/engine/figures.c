@@ -61,7 +61,8 @@ static uint64_t time_of_generation(const struct xb_paths *paths, const char *nam
 	char path[XB_PATH_MAX];
 	struct stat st;
 
-	return xb_path_join(path, paths->pins, name) || stat(path, &st) ? 0 : (uint64_t)st.st_mtime;
+	return xb_path_join(path, paths->pins, name) || lstat(path, &st) ? 0
+									 : (uint64_t)st.st_mtime;
 }
 
 static int read_kernel(const struct xb_paths *paths, struct xb_figures *figures)

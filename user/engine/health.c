@@ -30,7 +30,7 @@ static int check_interfaces(const struct xb_writer *kernel, struct xb_health *he
 
 	if (error)
 		return error;
-	xb_check_interfaces(all, &health->problems);
+	xb_check_interfaces(all, health->trial_left, &health->problems);
 	if (anchor && xb_lists_answer(store->lists, store->list_count))
 		error = xb_vlans_check(anchor, all, &health->problems);
 	if (error)
@@ -69,17 +69,19 @@ static int check_namespace(const struct xb_writer *kernel, struct xb_health *hea
 static void check_filter(const struct xb_writer *kernel, struct xb_health *health)
 {
 	struct xb_problems *problems = &health->problems;
+	uint32_t program = 0;
 
 	if (!health->store.wanted_count &&
 	    (!kernel->anchored || xb_guard_any_left(&kernel->anchor.guard)))
 		return;
-	if (!kernel->anchored && xb_pin_check_place(kernel->paths->pins))
+	if (kernel->anchored ? xb_anchor_active(&kernel->anchor, &program)
+			     : xb_pin_check_place(kernel->paths->pins))
 		xb_problem_add(problems, XB_PROBLEM_HIDDEN, NULL,
 			       "nothing can be seen of what is enforced: %s", xb_error_message());
 	else if (!kernel->anchored)
 		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
 			       "nothing is enforced: the pin directory is empty");
-	else if (!xb_anchor_active(&kernel->anchor))
+	else if (!program)
 		xb_problem_add(problems, XB_PROBLEM_NOT_ENFORCED, NULL,
 			       "nothing is enforced: no filter is in force");
 	else if (!kernel->active)
@@ -119,12 +121,14 @@ static int check_policy(const struct xb_writer *kernel, struct xb_health *health
 
 static int check_known(const struct xb_writer *kernel, struct xb_health *health)
 {
-	int error = 0;
+	int error = xb_known_look(kernel->paths, &health->known);
 
-	if (health->store.known.on)
-		error = xb_known_look(kernel->paths, &health->known);
-	if (error)
+	if (error && health->store.known.on)
 		return error;
+	if (error) {
+		xb_error_clear();
+		health->known = (struct xb_known_view){0};
+	}
 	xb_check_known(&health->known, &health->store, &health->problems);
 	xb_check_known_rate(&health->known, &health->store, &health->problems);
 	return 0;
@@ -138,7 +142,7 @@ static void view_filter(const struct xb_writer *kernel, struct xb_filterview *vi
 		return;
 	*view = (struct xb_filterview){
 		.known = true,
-		.program = xb_anchor_active(&kernel->anchor),
+		.program = xb_program_id(active->program),
 		.rate = xb_generation_rate(active),
 		.params = active->params,
 	};

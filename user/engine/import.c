@@ -7,12 +7,14 @@
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/lock.h"
+#include "engine/stamp.h"
 #include "engine/writepath.h"
 #include "model/bogon.h"
 #include "store/expiry.h"
 #include "store/fleet.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
+#include "store/origins.h"
 #include "store/walk.h"
 
 static int refuse(struct xb_import_refusal *refusal, struct xb_import_refusal why)
@@ -174,7 +176,18 @@ static int finish(struct xb_txn *txn, struct xb_import *import)
 	int error = set_terms(txn, import);
 
 	import->exempt = (struct xb_exemptions){0};
+	if (!error && import->stamp)
+		error = xb_stamp_put(txn, import->asked.list, import->stamp);
 	return error ? error : xb_exempt_list(txn, import->merge.list, &import->exempt);
+}
+
+static bool has_sources(const struct xb_listfile *file)
+{
+	size_t at = 0;
+
+	while (!file->bare && at < file->count && !xb_entry_is_source(&file->items[at].entry))
+		at++;
+	return at < file->count;
 }
 
 /* The list is what the file says now. */
@@ -211,6 +224,8 @@ int xb_import_apply(struct xb_writer *writer, struct xb_import *import,
 		return error;
 	error = replaces ? xb_merge_replace(txn, &import->merge)
 			 : xb_merge_add(txn, &import->merge);
+	if (!error && has_sources(import->file))
+		xb_list_come_from(txn, xb_list_by_name(txn, import->asked.list), import->origin);
 	if (!error && import->imprints)
 		set_imprint(txn, import);
 	return error ? error : finish(txn, import);

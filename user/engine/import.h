@@ -9,6 +9,7 @@
 #include "engine/merge.h"
 #include "engine/wish.h"
 #include "lists/reader.h"
+#include "model/origin.h"
 #include "model/request.h"
 #include "store/exempt.h"
 
@@ -28,8 +29,10 @@ struct xb_import {
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
-	bool lists_only; /* set, of a file whose author may not allow anybody anything */
-	bool imprints;	 /* set, with asked.replace, by who wants to know the file again */
+	bool lists_only;       /* set, of a file whose author may not allow anybody anything */
+	enum xb_origin origin; /* set, of what the list gets: by default a file */
+	char *stamp;	       /* not NULL: the list gets a mark, see engine/stamp.h */
+	bool imprints;	       /* set, with asked.replace, by who wants to know the file again */
 	struct xb_imprinting taken;
 	struct xb_imprint imprint; /* of a file that is known, see xb_import_is_repeated() */
 };

@@ -490,7 +490,31 @@ struct xb_interface *xb_interfaces_find(const struct xb_interfaces *all, const c
 bool xb_interface_is_open(const struct xb_interface *item)
 {
 	return item->wanted[0] && item->difference != XB_IFACE_SAME &&
-	       item->difference != XB_IFACE_HEIR;
+	       item->difference != XB_IFACE_HEIR && item->difference != XB_IFACE_ELSEWHERE;
+}
+
+static bool is_elsewhere(const struct xb_interface *item)
+{
+	return item->wanted[0] && item->difference == XB_IFACE_ELSEWHERE;
+}
+
+bool xb_interface_is_amiss(const struct xb_interface *item)
+{
+	return xb_interface_is_open(item) || is_elsewhere(item);
+}
+
+const char *xb_interface_amiss(const struct xb_interface *item, char text[XB_AMISS_TEXT])
+{
+	if (is_elsewhere(item))
+		snprintf(text, XB_AMISS_TEXT,
+			 "%s is in another network namespace, where the filter is still on it",
+			 item->wanted);
+	else if (item->why[0])
+		snprintf(text, XB_AMISS_TEXT, "unfiltered: %s", item->why);
+	else
+		snprintf(text, XB_AMISS_TEXT, "%s is unfiltered: %s", item->wanted,
+			 xb_interface_state(item));
+	return text;
 }
 
 const char *xb_interface_state(const struct xb_interface *item)
@@ -502,7 +526,7 @@ const char *xb_interface_state(const struct xb_interface *item)
 		[XB_IFACE_BLIND] = "cannot be filtered",
 		[XB_IFACE_UNCALLED] = "attached, but the driver does not call the filter",
 		[XB_IFACE_MISSING] = "missing",
-		[XB_IFACE_ELSEWHERE] = "in another network namespace",
+		[XB_IFACE_ELSEWHERE] = "attached, in another network namespace",
 		[XB_IFACE_HEIR] = "attached, renamed",
 		[XB_IFACE_UNWANTED] = "attached, wanted by nobody",
 		[XB_IFACE_STALE] = "gone",

@@ -69,8 +69,16 @@ int xb_interfaces_watch_fresh(const struct xb_anchor *anchor, struct xb_interfac
  * does not answer. */
 struct xb_interface *xb_interfaces_find(const struct xb_interfaces *all, const char *name);
 
-/* Whether the interface is wanted, by the store or by the trial, but not filtered. */
+/* Whether the interface is wanted, by the store or by the trial, but not filtered. One that is in
+ * another network namespace has the filter still. */
 bool xb_interface_is_open(const struct xb_interface *item);
+
+/* Whether it is wanted, but not filtered here: it is open, or in another network namespace. */
+bool xb_interface_is_amiss(const struct xb_interface *item);
+
+/* What is amiss with it, in a sentence. Returns text. */
+#define XB_AMISS_TEXT 320
+const char *xb_interface_amiss(const struct xb_interface *item, char text[XB_AMISS_TEXT]);
 
 /* The difference in words: "attached", "missing" and so on. */
 const char *xb_interface_state(const struct xb_interface *item);

@@ -160,6 +160,18 @@ static uint32_t free_set(const struct xb_known *known)
 	return i;
 }
 
+/* No set is free. It will do unless it is fuller than it should be, or other than it should be. */
+static int stay(const struct xb_known_set *set, const struct xb_known_wish *wish)
+{
+	if (most_fresh(set) <= set->capacity && wish->capacity <= set->capacity &&
+	    rate_of(set) <= wish->rate)
+		return 0;
+	return xb_system_error(0,
+			       "it has been replaced %d times, and keeps the former ones for up to "
+			       "two periods",
+			       XB_KNOWN_SETS - 1);
+}
+
 /* A larger set, or one of a lower rate, learns from now on. */
 static int grow(struct xb_knownpins *pins, const struct xb_known_wish *wish, uint32_t now)
 {
@@ -173,9 +185,7 @@ static int grow(struct xb_knownpins *pins, const struct xb_known_wish *wish, uin
 	    rate_of(&known->set[known->learner]) <= wish->rate)
 		return 0;
 	if (set == XB_KNOWN_SETS)
-		return xb_system_error(
-			0, "their filter is full, and has grown %d times in two periods",
-			XB_KNOWN_SETS - 1);
+		return stay(&known->set[known->learner], wish);
 	error = size_set(&sized, capacity, rate_left(known, wish->rate), &lines);
 	if (error)
 		return error;
@@ -202,19 +212,21 @@ static uint32_t free_sets(const struct xb_known *known)
 	return count;
 }
 
-/* The last set is for the sources that come. One that has nobody is free again at once. */
+/* The last set is for the sources that come. One that has nobody is free again at once, when the
+ * next one learns. */
 static int check_room(struct xb_knownpins *pins, const struct xb_known_wish *wish)
 {
 	const struct xb_known *known = pins->known;
 	const struct xb_known_set *learner = &known->set[known->learner];
 
 	if ((wish->capacity <= learner->capacity && rate_of(learner) <= wish->rate) ||
-	    free_sets(known) > 1 || is_empty(pins, known->learner, (uint32_t)known->period))
+	    free_sets(known) > 1 ||
+	    (free_sets(known) && is_empty(pins, known->learner, (uint32_t)known->period)))
 		return 0;
 	return xb_system_error(0,
 			       "the filter of known sources has been replaced %u times, and keeps "
 			       "the former ones for up to two periods: it cannot change before",
-			       XB_KNOWN_SETS - 2);
+			       XB_KNOWN_SETS - 1 - free_sets(known));
 }
 
 int xb_known_check(const struct xb_paths *paths, const struct xb_known_wish *wish)
@@ -241,7 +253,7 @@ static void tend(struct xb_knownpins *known, const struct xb_known_wish *wish, b
 	if (at_home && here && known->known->netns != here)
 		__atomic_store_n(&known->known->netns, here, __ATOMIC_SEQ_CST);
 	if (grow(known, wish, now))
-		xb_warning("more unknown sources than wanted are taken for known: %s",
+		xb_warning("the filter of known sources is not what it should be: %s",
 			   xb_error_message());
 	if (!xb_knownpins_learns(known->pins) && xb_knownpins_learn(known))
 		xb_warning("known sources are not learned: %s", xb_error_message());
@@ -393,6 +405,7 @@ static int look(struct xb_knownpins *pins, struct xb_known_view *view)
 	int error = xb_knownpins_counts(pins, counts);
 
 	view->there = true;
+	view->store = known->store;
 	view->elsewhere = here && known->netns != here;
 	view->remember = known->remember;
 	view->left = ends > up ? ends - up : 0;

@@ -31,6 +31,7 @@ int xb_known_clear(const struct xb_paths *paths);
 struct xb_known_view {
 	bool there;	/* the maps are; the rest is 0 if not */
 	bool learns;	/* new ones are learned */
+	uint64_t store; /* identity of the store that wants them, or wanted them last */
 	bool elsewhere; /* of sockets of another network namespace than this process is in */
 	uint32_t remember, left;     /* seconds of a period; until it ends */
 	uint64_t capacity, lines;    /* of the set that learns; of all */

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/jsontext.h"
+#include "model/origin.h"
 #include "model/verdict.h"
 #include "store/listclass.h"
 #include "store/lists.h"
@@ -37,6 +38,8 @@ int xb_list_terms_begin(struct xb_list_terms *terms, struct xb_txn *txn)
 		list->class = XB_CLASS_ALL;
 		list->verdict = XB_DOMAIN_DROP;
 		list->scope = NULL;
+		/* The entries of shared lists stay. */
+		list->origins = list->share ? list->origins : 0;
 	}
 	return 0;
 }
@@ -57,8 +60,29 @@ static int set_scope(struct xb_txn *txn, struct xb_list *list, const char *text)
 	return list->scope ? 0 : -EIO;
 }
 
+static int set_origins(struct xb_list *list, const json_t *names)
+{
+	uint32_t origins = 0, origin;
+	json_t *name;
+	size_t i;
+
+	if (!json_is_array(names))
+		return xb_input_error("\"origins\" is not an array");
+	json_array_foreach(names, i, name)
+	{
+		if (!json_is_string(name))
+			return xb_input_error("\"origins\" holds names of origins");
+		if (xb_origin_parse(json_string_value(name), &origin))
+			return -EINVAL;
+		origins |= 1U << origin;
+	}
+	list->origins = list->share ? list->origins : origins;
+	return 0;
+}
+
 int xb_list_terms_line(struct xb_txn *txn, const json_t *line)
 {
+	const json_t *origins = json_object_get(line, "origins");
 	const char *name, *verdict, *scope;
 	struct xb_list *list;
 	int error = 0;
@@ -67,12 +91,16 @@ int xb_list_terms_line(struct xb_txn *txn, const json_t *line)
 	    xb_json_text(line, "scope", &scope))
 		return -EINVAL;
 	if (!name)
-		return xb_input_error("a %s needs a \"list\"", verdict ? "verdict" : "scope");
+		return xb_input_error("%s needs a \"list\"", verdict ? "a verdict"
+							     : scope ? "a scope"
+								     : "an origin");
 	if (xb_list_need(txn, name, &list))
 		return -EINVAL;
 	if (verdict)
 		error = xb_domain_verdict_parse(verdict, &list->verdict);
-	return error || !scope ? error : set_scope(txn, list, scope);
+	if (!error && scope)
+		error = set_scope(txn, list, scope);
+	return error || !origins ? error : set_origins(list, origins);
 }
 
 static bool is_as_before(const struct xb_former *former, const struct xb_list *list)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdicts and scopes of all lists, set anew by a text that is restored. */
+/* The verdicts, scopes and origins of all lists, set anew by a text that is restored. */
 #ifndef XB_ENGINE_LISTTERMS_H
 #define XB_ENGINE_LISTTERMS_H
 
@@ -17,7 +17,7 @@ struct xb_list_terms {
  * Returns 0 or an error with its message; xb_list_terms_free() in each case. */
 int xb_list_terms_begin(struct xb_list_terms *terms, struct xb_txn *txn);
 
-/* A line with "list" and with "verdict", "scope" or both. */
+/* A line with "list" and with any of "verdict", "scope" and "origins". */
 int xb_list_terms_line(struct xb_txn *txn, const json_t *line);
 
 /* Behind the last line: gives lists their classes. A list that is as it was keeps the one it had,

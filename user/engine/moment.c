@@ -33,8 +33,8 @@ int xb_moment_take(const struct xb_paths *paths, struct xb_moment *moment)
 	if (error)
 		return error;
 	if (view.anchored)
-		moment->slot = xb_anchor_slot(&view.anchor);
-	if (view.active) {
+		error = xb_anchor_slot(&view.anchor, &moment->slot);
+	if (!error && view.active) {
 		moment->generation = view.active->params.generation;
 		error = xb_generation_policy(view.active, &moment->policy);
 	}

@@ -5,11 +5,13 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "engine/stamp.h"
 #include "store/fleet.h"
 #include "store/listclass.h"
 #include "store/lists.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
+#include "store/origins.h"
 
 #define FACTOR 2.0
 
@@ -91,6 +93,8 @@ static int put(struct xb_writer *writer, struct xb_patch *patch, uint32_t list,
 	enum xb_put put = XB_PUT_SAME;
 	int error = xb_member_put(writer->txn, &item->entry, &member, XB_RENEW_EXPIRY, &put);
 
+	if (!error && xb_entry_is_source(&item->entry))
+		xb_list_come_from(writer->txn, xb_list_by_id(writer->txn, list), patch->origin);
 	patch->added += put == XB_PUT_LISTED || put == XB_PUT_JOINED;
 	patch->renewed += put == XB_PUT_RENEWED;
 	patch->unchanged += put == XB_PUT_SAME;
@@ -156,6 +160,8 @@ int xb_patch_apply(struct xb_writer *writer, struct xb_patch *patch)
 		error = change(writer, patch, id, &patch->items[i], hold);
 	if (!error)
 		error = set_terms(writer->txn, patch);
+	if (!error && patch->stamp)
+		error = xb_stamp_put(writer->txn, patch->list, patch->stamp);
 	patch->members = before + patch->added - patch->removed;
 	return error;
 }

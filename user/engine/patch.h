@@ -4,6 +4,7 @@
 #define XB_ENGINE_PATCH_H
 
 #include "engine/context.h"
+#include "model/origin.h"
 #include "model/scope.h"
 
 struct xb_patch_item {
@@ -24,7 +25,9 @@ struct xb_patch {
 	struct xb_scope scope;
 	const struct xb_patch_item *items; /* in store order, each entry once */
 	size_t count;
-	double factor; /* by which the list may shrink; 0: 2 */
+	double factor;	       /* by which the list may shrink; 0: 2 */
+	enum xb_origin origin; /* of the entries */
+	char *stamp;	       /* not NULL: the list gets a mark, see engine/stamp.h */
 	/* The outcome, in entries. */
 	uint64_t added, renewed, removed, unchanged;
 	uint64_t held;	  /* stay as they were, since too many would have gone */

@@ -21,7 +21,6 @@ struct key {
 	uint8_t entry[XB_ADDRESS_KEY_BYTES];
 };
 
-/* Of a store of an earlier version it is empty. */
 struct value {
 	struct xb_vantage from;
 	int64_t seen; /* seconds since 1970 */

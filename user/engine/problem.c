@@ -37,6 +37,8 @@ static const char *const names[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_KNOWN_FULL] = "known_full",
 	[XB_PROBLEM_OVERDUE] = "overdue",
 	[XB_PROBLEM_FEED_STALE] = "feed_stale",
+	[XB_PROBLEM_STILL_LEARNING] = "still_learning",
+	[XB_PROBLEM_ELSEWHERE] = "elsewhere",
 };
 
 const char *xb_problem_name(enum xb_problem_kind kind)

@@ -196,6 +196,7 @@ static int leave_native(const struct xb_writer *writer, struct xb_interface *ite
 
 static int settle(const struct xb_writer *writer, struct xb_interface *item, bool *changed)
 {
+	uint32_t program;
 	int error = item->lasting && item->now.ifindex
 			    ? xb_guard_release(&writer->anchor.guard, item->now.ifindex)
 			    : 0;
@@ -213,8 +214,11 @@ static int settle(const struct xb_writer *writer, struct xb_interface *item, boo
 	case XB_IFACE_HELD:
 		/* Without any filter in force it is as good without a program. What is wanted by
 		 * the trial alone was attached when that began: another one has the name now. */
-		if (!item->lasting || !xb_anchor_active(&writer->anchor))
+		if (!item->lasting)
 			return 0;
+		error = xb_anchor_active(&writer->anchor, &program);
+		if (error || !program)
+			return error;
 		*changed = true;
 		return attach(writer, item);
 	case XB_IFACE_ELSEWHERE:

@@ -27,7 +27,6 @@
 #include "filter/apply.h"
 #include "store/changelog.h"
 #include "store/expiry.h"
-#include "store/mapped.h"
 #include "store/wanted.h"
 
 /* Whether the generation can be brought up to date by replaying the log. */
@@ -172,6 +171,7 @@ int xb_repair_allow(struct xb_writer *writer, const uint32_t *more, size_t count
 		.extra_count = tried_count + count,
 		.left = writer->left,
 		.left_count = writer->left_count,
+		.run = writer->paths->run,
 		.all = all,
 	};
 	int error = 0;
@@ -224,35 +224,6 @@ static int allow_first(struct xb_writer *writer)
 	return error;
 }
 
-/* What begins to match must not lock anybody out, nor must what has expired. A disk that cannot be
- * written keeps nothing from being enforced. */
-static void move_mapped(struct xb_writer *writer)
-{
-	struct xb_mapped mapped = {0};
-	int error = xb_store_write(writer->store, &writer->txn);
-
-	if (!error)
-		error = xb_expiry_sweep(writer->txn, (uint32_t)time(NULL), NULL);
-	if (!error)
-		error = xb_mapped_move(writer->txn, &mapped);
-	xb_fault("mapped-before");
-	if (!error)
-		error = commit_with_lifelines(writer);
-	give_up(writer);
-	xb_fault("mapped-after");
-	if (error) {
-		xb_warning("entries in the form ::ffff:192.0.2.1 match nothing until the store "
-			   "can be written: %s",
-			   xb_error_message());
-		return;
-	}
-	if (mapped.moved)
-		xb_notice("%llu entries in the form ::ffff:192.0.2.1, which matched nothing so "
-			  "far, are the IPv4 entries they mean from now on",
-			  (unsigned long long)mapped.moved);
-	xb_mapped_tell_left_out(&mapped);
-}
-
 int xb_repair_refuse_foreign(const struct xb_writer *writer)
 {
 	return xb_system_error(
@@ -288,9 +259,8 @@ static bool any_bare(const struct xb_interfaces *all)
 }
 
 /* How many interfaces are wanted, by the store or by the trial; whether what is in force is what
- * the store wants, but for the log; whether it has entries that an earlier version left. */
-static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current,
-		       bool *mapped)
+ * the store wants, but for the log. */
+static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count, bool *current)
 {
 	struct xb_wanted *wanted = NULL;
 	char *const *tried;
@@ -306,7 +276,6 @@ static int read_wishes(struct xb_writer *writer, uint64_t *store, size_t *count,
 	if (!error)
 		error = choose_side(writer, txn, *count);
 	*current = writer->anchored && writer->active && is_current(writer->active, &txn->meta);
-	*mapped = !error && !writer->foreign && xb_mapped_any(txn);
 	xb_txn_abort(txn);
 	return error;
 }
@@ -342,6 +311,8 @@ static int begin_wanted(struct xb_writer *writer, bool current)
 	if (error && error != -EAGAIN)
 		error = go_without(writer, txn);
 	xb_txn_abort(txn);
+	if (!error)
+		error = xb_trial_leave_slot(writer);
 	if (error || !fresh)
 		return error;
 	error = carry_over(writer);
@@ -407,7 +378,7 @@ static void settle_known(struct xb_writer *writer, uint64_t store, bool wanted)
 
 int xb_repair(struct xb_writer *writer)
 {
-	bool current = false, mapped = false;
+	bool current = false;
 	uint64_t store = 0;
 	size_t count = 0;
 	int error = xb_place_choose(writer);
@@ -419,12 +390,10 @@ int xb_repair(struct xb_writer *writer)
 	if (!error)
 		error = xb_trial_settle(writer);
 	if (!error)
-		error = read_wishes(writer, &store, &count, &current, &mapped);
+		error = read_wishes(writer, &store, &count, &current);
 	if (error || writer->foreign)
 		return error;
 	settle_known(writer, store, count);
-	if (mapped)
-		move_mapped(writer);
 	if (!count)
 		return writer->anchored ? xb_repair_end(writer, store) : 0;
 	error = begin_wanted(writer, current);

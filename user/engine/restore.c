@@ -12,6 +12,7 @@
 #include "engine/jsontext.h"
 #include "engine/listterms.h"
 #include "machine/lifelines.h"
+#include "model/bogon.h"
 #include "model/comment.h"
 #include "model/policy.h"
 #include "model/nameports.h"
@@ -66,7 +67,7 @@ static int restore_ports_of(const json_t *numbers, uint16_t ports[XB_NAME_PORTS]
 	return 0;
 }
 
-/* Without any, it was saved by a version that knew no names. */
+/* Without any, that of DNS. */
 static int restore_ports(struct xb_txn *txn, const json_t *saved)
 {
 	struct xb_name_ports *ports = &txn->meta.ports;
@@ -83,12 +84,10 @@ static int restore_ports(struct xb_txn *txn, const json_t *saved)
 		if (restore_ports_of(numbers, xb_ports_of(ports, carrier)))
 			return -EINVAL;
 	}
-	xb_ports_yield(ports, XB_CARRIER_TLS);
-	xb_ports_yield(ports, XB_CARRIER_HTTP);
-	return xb_ports_check(ports, XB_CARRIER_TLS);
+	return xb_ports_check(ports, XB_CARRIER_TLS) ?: xb_ports_check(ports, XB_CARRIER_HTTP);
 }
 
-/* Without the key, an earlier version wrote it. */
+/* Without the key, the text was not written by `save`. */
 static int restore_memberships(const json_t *line, struct xb_restore *restore)
 {
 	json_int_t count;
@@ -217,6 +216,9 @@ static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB
 	if (xb_entry_parse(text, strlen(text), form, entry, NULL) ||
 	    (comment && xb_comment_check(comment, strlen(comment))))
 		return -EINVAL;
+	/* Written so it may be meant for no packet at all. */
+	if (xb_entry_is_ipv4(entry) && strchr(text, ':') && xb_too_wide(entry))
+		return xb_input_error("'%s' means an IPv4 prefix %s", text, xb_too_wide(entry));
 	if (allow)
 		*entry = xb_entry_allow(entry);
 	*member = (struct xb_membership){.added = (uint32_t)added,
@@ -227,24 +229,6 @@ static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB
 		return -EINVAL;
 	member->list = list->id;
 	return 0;
-}
-
-static bool is_written_as_ipv6(const json_t *line)
-{
-	const json_t *entry = json_object_get(line, "entry");
-
-	return strchr(json_string_value(entry ? entry : json_object_get(line, "allow")), ':');
-}
-
-/* An earlier version wrote ::ffff:192.0.2.1, which no packet has. */
-static int restore_mapped(struct xb_txn *txn, const struct xb_entry *entry,
-			  const struct xb_membership *member, struct xb_restore *restore)
-{
-	uint64_t before = restore->mapped.moved;
-	int error = xb_mapped_put(txn, entry, member, &restore->mapped);
-
-	restore->entries += restore->mapped.moved - before;
-	return error;
 }
 
 static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
@@ -265,8 +249,6 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 		restore->expired++;
 		return 0;
 	}
-	if (xb_entry_is_ipv4(&entry) && is_written_as_ipv6(line))
-		return restore_mapped(writer->txn, &entry, &member, restore);
 	restore->entries++;
 	return xb_member_put(writer->txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT,
 			     &put);
@@ -280,7 +262,7 @@ static const char *const keys_of[] = {
 	[LINE_HEAD] = ("schema saved fpr capacity confirm policy refused ports answer_limit known "
 		       "admits_known memberships"),
 	[LINE_INTERFACE] = "interface mode",
-	[LINE_LIST] = "list verdict scope",
+	[LINE_LIST] = "list verdict scope origins",
 	[LINE_ENTRY] = "entry allow list added expires comment",
 };
 
@@ -316,8 +298,10 @@ static enum line_kind kind_of(const json_t *line, const struct xb_restore *resto
 		return LINE_HEAD;
 	if (json_object_get(line, "interface"))
 		return LINE_INTERFACE;
-	return json_object_get(line, "verdict") || json_object_get(line, "scope") ? LINE_LIST
-										  : LINE_ENTRY;
+	return json_object_get(line, "verdict") || json_object_get(line, "scope") ||
+			       json_object_get(line, "origins")
+		       ? LINE_LIST
+		       : LINE_ENTRY;
 }
 
 static int restore_object(struct xb_writer *writer, const json_t *line, struct xb_restore *restore)
@@ -371,8 +355,7 @@ static int remove_interfaces(struct xb_txn *txn)
 /* A text may be cut off at the end of a line, which no line shows. */
 static int check_count(const struct xb_restore *restore)
 {
-	uint64_t found =
-		restore->entries + restore->expired + restore->shared + restore->mapped.left_out;
+	uint64_t found = restore->entries + restore->expired + restore->shared;
 
 	if (!restore->line)
 		return xb_input_error("%s: empty", restore->name);
@@ -426,7 +409,6 @@ int xb_restore(struct xb_writer *writer, void *context)
 
 	restore->line = restore->entries = restore->expired = restore->shared = 0;
 	restore->counted = false;
-	restore->mapped = (struct xb_mapped){0};
 	writer->adopts = true;
 	rewind(restore->file);
 	error = xb_autoallow_keep_only(writer->txn);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "engine/writepath.h"
-#include "store/mapped.h"
 
 struct xb_restore {
 	const char *name;  /* of the text, for messages */
@@ -16,9 +15,8 @@ struct xb_restore {
 	/* The outcome. */
 	unsigned long line; /* read last */
 	uint64_t entries, expired;
-	uint64_t shared;	 /* passed by: of lists that are shared with a fleet, which stay */
-	struct xb_mapped mapped; /* entries left out do not count in `entries` */
-	bool counted;		 /* the text says how many memberships it has: memberships */
+	uint64_t shared; /* passed by: of lists that are shared with a fleet, which stay */
+	bool counted;	 /* the text says how many memberships it has: memberships */
 	uint64_t memberships;
 };
 

@@ -61,13 +61,9 @@ static uint64_t last_transaction(const struct xb_writer *writer)
 /* Identity of the anchor that is pinned now; 0: there is none, or it cannot be told. */
 static uint32_t pinned_anchor(const char *pins)
 {
-	char directory[XB_PATH_MAX];
+	int fd = xb_pin_open(pins, XB_ANCHOR_PINS, "identity");
 	uint32_t id = 0;
-	int fd;
 
-	if (xb_path_join(directory, pins, XB_ANCHOR_PINS))
-		return 0;
-	fd = xb_pin_open(directory, "identity");
 	if (fd < 0)
 		return 0;
 	id = xb_map_id(fd);
@@ -78,13 +74,16 @@ static uint32_t pinned_anchor(const char *pins)
 /* Whether anybody could have changed anything since the last write without the loop being told. */
 static bool is_as_it_was(const struct xb_writer *writer)
 {
+	uint32_t slot;
+
 	if (!session.trusted || xb_clock() - session.repaired > session.seconds * XB_SECOND ||
 	    writer->store->opening != session.opening ||
 	    last_transaction(writer) != session.transaction ||
 	    pinned_anchor(writer->paths->pins) != session.anchor_id)
 		return false;
-	return !session.anchored || (xb_anchor_slot(&session.anchor) == session.slot &&
-				     xb_generation_is_sound(session.active));
+	return !session.anchored ||
+	       (!xb_anchor_slot(&session.anchor, &slot) && slot == session.slot &&
+		xb_generation_is_sound(session.active));
 }
 
 bool xb_session_resume(struct xb_writer *writer)
@@ -121,7 +120,9 @@ void xb_session_keep(struct xb_writer *writer)
 	session.opening = writer->store->opening;
 	session.transaction = last_transaction(writer);
 	session.anchor_id = writer->anchored ? xb_map_id(writer->anchor.identity) : 0;
-	session.slot = writer->anchored ? xb_anchor_slot(&writer->anchor) : 0;
+	session.slot = 0;
+	if (writer->anchored && xb_anchor_slot(&writer->anchor, &session.slot))
+		session.trusted = false;
 	session.anchor = writer->anchor;
 	session.anchored = writer->anchored;
 	session.active = writer->active;

@@ -22,14 +22,32 @@ static int check_known(struct xb_writer *writer)
 			      xb_advice(XB_ADVICE_REMEMBER));
 }
 
+struct policy_change {
+	struct xb_policy_request request;
+	struct xb_admits admits;
+};
+
+static int check_admission(struct xb_writer *writer, struct policy_change *change)
+{
+	const struct xb_policy_request *request = &change->request;
+	int error;
+
+	xb_admits_free(&change->admits);
+	error = xb_admits_find(writer->txn, &change->admits);
+	if (error || request->force)
+		return error;
+	return xb_admission_check(writer->paths, writer->txn, &change->admits, request->known);
+}
+
 static int set_policy(struct xb_writer *writer, void *context)
 {
-	const struct xb_policy_request *request = context;
+	struct policy_change *change = context;
+	const struct xb_policy_request *request = &change->request;
 	struct xb_meta *meta = &writer->txn->meta;
 	int error = request->known ? check_known(writer) : 0;
 
-	if (!error && request->policy == XB_POLICY_ALLOW_ONLY && !request->force)
-		error = xb_admission_check(writer->paths, writer->txn, request->known);
+	if (!error && request->policy == XB_POLICY_ALLOW_ONLY)
+		error = check_admission(writer, change);
 	if (error)
 		return error;
 	meta->policy = request->policy;
@@ -39,11 +57,16 @@ static int set_policy(struct xb_writer *writer, void *context)
 }
 
 int xb_policy_wish(const struct xb_paths *paths, const struct xb_wish *wish,
-		   struct xb_written *written)
+		   struct xb_admits *admits, struct xb_written *written)
 {
-	struct xb_policy_request request = wish->request->policy;
+	struct policy_change change = {.request = wish->request->policy};
+	int error = xb_write_wish(paths, XB_WRITE_SURVEY, wish, set_policy, &change, written);
 
-	return xb_write_wish(paths, XB_WRITE_SURVEY, wish, set_policy, &request, written);
+	if (admits)
+		*admits = change.admits;
+	else
+		xb_admits_free(&change.admits);
+	return error;
 }
 
 static int set_verdict(struct xb_writer *writer, void *context)

@@ -3,6 +3,7 @@
 
 #include "machine/lifelines.h"
 #include "model/nameports.h"
+#include "model/origin.h"
 
 json_t *xb_kinds_json(uint32_t kinds)
 {
@@ -11,6 +12,16 @@ json_t *xb_kinds_json(uint32_t kinds)
 	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
 		if (kinds >> kind & 1)
 			json_array_append_new(names, json_string(xb_lifeline_name(kind)));
+	return names;
+}
+
+json_t *xb_origins_json(uint32_t origins)
+{
+	json_t *names = origins ? json_array() : NULL;
+
+	for (uint32_t origin = 0; origin < XB_ORIGINS; origin++)
+		if (origins >> origin & 1)
+			json_array_append_new(names, json_string(xb_origin_name(origin)));
 	return names;
 }
 

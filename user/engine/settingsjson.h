@@ -12,6 +12,10 @@
 /* An array with the names of these kinds of lifelines (a bit 1U << kind each). */
 json_t *xb_kinds_json(uint32_t kinds);
 
+/* An array with the names of these origins of a list (a bit 1U << origin each); NULL also if there
+ * are none. */
+json_t *xb_origins_json(uint32_t origins);
+
 /* An array of the port numbers up to the first 0. */
 json_t *xb_ports_json(const uint16_t ports[XB_NAME_PORTS]);
 

@@ -8,6 +8,7 @@
 #include "attach/upgrade.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "engine/context.h"
 #include "engine/reconcile.h"
 
 static bool is_named(const struct xb_interfaces *all, const struct xb_interface *item,
@@ -24,6 +25,8 @@ static int take_off(struct xb_anchor *anchor, char *const *names, int count, int
 	struct xb_interfaces all;
 	int error = xb_anchor_at_home(anchor), first = 0;
 
+	if (!error)
+		error = xb_anchored_refuse_newer(anchor);
 	if (!error)
 		error = xb_interfaces_look(anchor, NULL, 0, NULL, &all);
 	if (error)

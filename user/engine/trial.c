@@ -47,16 +47,11 @@ static int clear_record(struct xb_writer *writer)
 	return xb_txn_end(txn, xb_trial_delete(txn));
 }
 
-/*
- * The program of the generation in force back into the slot, and everything else of the trial away.
- * Without such a generation the guard stays until one is published: its end would leave nothing.
- */
+/* The program of the generation back into the slot, and everything else of the trial away. */
 static int release_slot(struct xb_writer *writer, const struct xb_generation *in_force)
 {
 	int error;
 
-	if (!in_force)
-		return 0;
 	xb_guard_close(&writer->anchor.guard);
 	error = xb_anchor_set_slot(&writer->anchor, in_force->program);
 	if (error)
@@ -66,11 +61,14 @@ static int release_slot(struct xb_writer *writer, const struct xb_generation *in
 	return 0;
 }
 
-/* The same, unless an interface is left with the program: then the guard lets it pass on. */
+/* The same, unless an interface is left with the program: then the guard lets it pass on. Without
+ * such a generation it stays until one is published, with the former verdicts: nothing else would
+ * be there. */
 static int end_guard(struct xb_writer *writer, const struct xb_generation *in_force)
 {
-	return xb_guard_any_left(&writer->anchor.guard) ? xb_guard_end_trial(&writer->anchor.guard)
-							: release_slot(writer, in_force);
+	return in_force && !xb_guard_any_left(&writer->anchor.guard)
+		       ? release_slot(writer, in_force)
+		       : xb_guard_end_trial(&writer->anchor.guard);
 }
 
 /* Also what somebody left who was killed at the beginning or the end of a trial. */
@@ -99,16 +97,26 @@ static int clear_away(struct xb_writer *writer, bool recorded)
 	return 0;
 }
 
+static bool is_being_committed(const struct xb_paths *paths)
+{
+	uint64_t note;
+
+	return xb_lock_is_held(paths->state, XB_COMMIT_LOCK, &note);
+}
+
 /* To writers a trial goes on behind its deadline, too, while its commit lives: that one ends it.
  * Packets have the former verdicts by then. */
 static bool goes_on(const struct xb_paths *paths, const struct xb_trial *trial,
 		    const struct xb_trial_cell *guard)
 {
-	uint64_t note;
-
 	return xb_trial_lives(trial, guard) ||
-	       (guard->identity == trial->identity && guard->deadline &&
-		xb_lock_is_held(paths->state, XB_COMMIT_LOCK, &note));
+	       (guard->identity == trial->identity && guard->deadline && is_being_committed(paths));
+}
+
+/* What is tried belongs to a filter that this writer replaces. A commit makes it anew. */
+static bool gives_way(const struct xb_writer *writer)
+{
+	return writer->outmoded && !is_being_committed(writer->paths);
 }
 
 static int refuse_change(const struct xb_writer *writer, const struct xb_trial *trial)
@@ -156,7 +164,8 @@ int xb_trial_settle(struct xb_writer *writer)
 			return error;
 		}
 	}
-	if (recorded && goes_on(writer->paths, &trial, &writer->anchor.guard.state)) {
+	if (recorded && !gives_way(writer) &&
+	    goes_on(writer->paths, &trial, &writer->anchor.guard.state)) {
 		error = check_writer(writer, &trial);
 		if (error) {
 			xb_trial_free(&trial);
@@ -174,6 +183,13 @@ int xb_trial_settle(struct xb_writer *writer)
 	if (!error && writer->how & XB_WRITE_COMMIT)
 		error = refuse_commit();
 	return error;
+}
+
+int xb_trial_leave_slot(struct xb_writer *writer)
+{
+	return writer->active && writer->anchor.guard.program >= 0 && !writer->trial.identity
+		       ? end_guard(writer, writer->active)
+		       : 0;
 }
 
 static int ifindexes_of(const struct xb_attach_request *attach, uint32_t **out)
@@ -297,6 +313,8 @@ static int with_guard(const struct xb_paths *paths,
 	writer.anchored = !error;
 	if (!error)
 		error = xb_anchor_at_home(&writer.anchor);
+	if (!error)
+		error = xb_anchored_refuse_newer(&writer.anchor);
 	if (!error)
 		error = what(&writer, &writer.anchor.guard, context);
 	if (writer.anchored)

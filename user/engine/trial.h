@@ -9,11 +9,15 @@
 
 /*
  * Under the writer lock, with anchor and generation open: looks for a trial. Clears away one that
- * is over, so that the kernel matches the store; a live one becomes writer->trial. -EINPROGRESS,
- * with a message: a live trial has a second generation, and this writer does not commit it, so it
- * has to wait.
+ * is over, or of a filter that an older version built, so that the kernel matches the store; a live
+ * one becomes writer->trial. -EINPROGRESS, with a message: a live trial has a second generation,
+ * and this writer does not commit it, so it has to wait.
  */
 int xb_trial_settle(struct xb_writer *writer);
+
+/* Once a generation is in force again: takes the guard out of the slot that a trial which is over
+ * left there for want of one. */
+int xb_trial_leave_slot(struct xb_writer *writer);
 
 /*
  * Puts the program of `tried` on trial for wish->seconds; for a trial of interfaces, that is the

@@ -23,13 +23,13 @@ bool xb_lists_answer(const struct xb_list *lists, size_t count)
 static int loses_tags(uint32_t ifindex, bool *loses)
 {
 	struct xb_netdev device;
-	bool on = false;
+	struct xb_feature stripping;
 	int error = xb_netdev_by_index(ifindex, &device);
 
 	*loses = false;
 	if (error || !device.program || device.mode != XB_MODE_NATIVE)
 		return error;
-	*loses = xb_feature_get(device.name, "rx-vlan-hw-parse", &on) || on;
+	*loses = xb_feature_get(device.name, "rx-vlan-hw-parse", &stripping) || stripping.on;
 	return 0;
 }
 

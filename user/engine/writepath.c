@@ -87,12 +87,15 @@ static int bring_into_force(struct xb_writer *writer, const struct xb_wish *wish
 
 static int finish(struct xb_writer *writer, const struct xb_wish *wish, struct xb_written *written)
 {
-	const char *lack = xb_admission_lack(writer->txn);
-	bool known = writer->txn->meta.admits_known;
-	int error = bring_into_force(writer, wish);
+	struct xb_admission admission;
+	int error = xb_admission_begin(writer, &admission);
 
-	if (!error)
-		xb_admission_settle(writer->paths, lack, known, &written->shuts_out);
+	if (error)
+		return error;
+	error = bring_into_force(writer, wish);
+	/* Durable as well, but the next attempt does not see what was before. */
+	if (!error || error == -EXFULL)
+		xb_admission_settle(writer->paths, &admission, &written->shuts_out);
 	return error;
 }
 
@@ -105,26 +108,25 @@ void xb_written_free(struct xb_written *written)
 uint32_t xb_write_tell_open(struct xb_written *written)
 {
 	const struct xb_interfaces *all = &written->interfaces;
-	uint32_t open = 0, wanted = 0;
+	uint32_t amiss = 0, open = 0, wanted = 0;
+	char text[XB_AMISS_TEXT];
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct xb_interface *item = &all->item[i];
 
 		wanted += item->wanted[0] != '\0';
-		if (!xb_interface_is_open(item))
+		open += xb_interface_is_open(item);
+		if (!xb_interface_is_amiss(item))
 			continue;
-		open++;
-		if (item->why[0])
-			xb_warning("unfiltered: %s", item->why);
-		else
-			xb_warning("%s is unfiltered: %s", item->wanted, xb_interface_state(item));
+		amiss++;
+		xb_warning("%s", xb_interface_amiss(item, text));
 	}
 	if (written->looked && !wanted)
 		xb_notice("done; nothing is filtered: no interface is attached");
 	if (open > 1 && open == wanted)
 		xb_warning("nothing is filtered: none of the %u wanted interfaces is", wanted);
 	xb_written_free(written);
-	return open;
+	return amiss;
 }
 
 /* Attaching and detaching happens in commands that are heavy; to others it is as repair left it.

@@ -13,6 +13,7 @@
 #include "fetch/credentials.h"
 #include "fetch/decisions.h"
 #include "fetch/localfile.h"
+#include "fetch/lookup.h"
 #include "fetch/result.h"
 #include "fetch/transfer.h"
 #include "sandbox/sandbox.h"
@@ -74,13 +75,14 @@ static const char *enter(const struct fetch_request *request)
 static void fetch(const struct fetch_request *request, struct fetch_result *result)
 {
 	static struct credentials credentials;
-	bool local = !strncmp(request->url, "file:", 5);
+	bool lookup = request->kind == FETCH_ADDRESSES;
+	bool local = !lookup && !strncmp(request->url, "file:", 5);
 	int decisions = -1;
 	char taken[FETCH_DETAIL_MAX - 16];
 	struct body body;
 	const char *failed;
 
-	if (!local && !prepare(request, &credentials, &decisions, result))
+	if (!local && !lookup && !prepare(request, &credentials, &decisions, result))
 		return;
 	failed = sandbox_wanted() ? enter(request) : NULL;
 	if (failed) {
@@ -92,7 +94,9 @@ static void fetch(const struct fetch_request *request, struct fetch_result *resu
 		return;
 	}
 	body_begin(&body, decisions < 0 ? FETCH_BODY_FD : decisions, request->max_bytes);
-	if (local)
+	if (lookup)
+		lookup_run(request, &body, result);
+	else if (local)
 		localfile_run(request, &body, result);
 	else
 		transfer_run(request, &credentials, &body, result);

@@ -29,6 +29,7 @@ enum fetch_kind {
 	FETCH_LIST,	 /* the body is handed over as it is */
 	FETCH_DECISIONS, /* it is JSON of CrowdSec, and becomes records: fetch/record.h */
 	FETCH_POST,	 /* sends `post`; the body of the answer says nothing */
+	FETCH_ADDRESSES, /* `url` is a host, which is not asked: the body has its addresses */
 	FETCH_KINDS,
 };
 

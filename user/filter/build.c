@@ -209,8 +209,8 @@ static int take_fds(const struct filter_bpf *skeleton, struct xb_generation *gen
 static int load(const struct xb_build *build, struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
+	const char *pins = build->paths->pins;
 	struct filter_bpf *skeleton;
-	char directory[XB_PATH_MAX];
 	int error = xb_capabilities_need();
 
 	if (error)
@@ -237,13 +237,13 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	if (!error)
 		error = xb_class_counts_begin(build->anchor, &params->scopes);
 	if (!error)
-		error = xb_path_join(directory, build->paths->pins, generation->name);
+		error = xb_pin_subdirectory(pins, generation->name);
 	if (!error)
-		error = xb_pin_subdirectory(directory);
-	if (!error)
-		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), directory, "params");
+		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), pins, generation->name,
+			       "params");
 	if (!error && params->names.blocks)
-		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_name_key), directory, "name_key");
+		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_name_key), pins, generation->name,
+			       "name_key");
 out:
 	filter_bpf__destroy(skeleton);
 	return error;

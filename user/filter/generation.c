@@ -288,13 +288,14 @@ int xb_generation_map_all(struct xb_generation *generation)
 
 int xb_generation_pin(const struct xb_paths *paths, struct xb_generation *generation)
 {
-	char directory[XB_PATH_MAX];
-	int error = xb_path_join(directory, paths->pins, generation->name);
+	int error = 0;
 
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++)
 		if (generation->map[map] >= 0)
-			error = xb_pin(generation->map[map], directory, xb_map_name(map));
-	return error ? error : xb_pin(generation->program, directory, "program");
+			error = xb_pin(generation->map[map], paths->pins, generation->name,
+				       xb_map_name(map));
+	return error ? error
+		     : xb_pin(generation->program, paths->pins, generation->name, "program");
 }
 
 int xb_generation_publish(const struct xb_paths *paths, const struct xb_anchor *anchor,
@@ -323,7 +324,7 @@ static void remove_pins(const struct xb_paths *paths, const char *keep)
 	while ((item = readdir(listing)))
 		if (!strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) &&
 		    (!keep || strcmp(item->d_name, keep)))
-			xb_unpin_directory(paths->pins, item->d_name);
+			xb_unpin_directory(paths->pins, XB_PINS_TOP, item->d_name);
 	closedir(listing);
 }
 
@@ -365,7 +366,7 @@ void xb_generation_discard(const struct xb_paths *paths, struct xb_generation *g
 {
 	if (!generation)
 		return;
-	xb_unpin_directory(paths->pins, generation->name);
+	xb_unpin_directory(paths->pins, XB_PINS_TOP, generation->name);
 	remove_own_counters(paths, generation);
 	xb_generation_close(generation);
 }

@@ -63,42 +63,64 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 }
 
 /* A constant of the program, read back. -ENOENT without a message: there is none like it. */
-static int read_constant(const char *directory, const char *name, void *value, uint32_t size)
+static int read_constant(const char *pins, const char *below, const char *name, void *value,
+			 uint32_t size)
 {
-	int error, fd = xb_pin_open_map(directory, name, BPF_MAP_TYPE_ARRAY, size);
+	int error, fd = xb_pin_open_map(pins, below, name, BPF_MAP_TYPE_ARRAY, size);
 	uint32_t zero = 0;
 
 	if (fd < 0)
 		return fd == -EBADF ? -ENOENT : fd; /* another version's, too */
 	error = bpf_map_lookup_elem(fd, &zero, value)
-			? xb_system_error(errno, "cannot read %s/%s", directory, name)
+			? xb_system_error(errno, "cannot read %s/%s/%s", pins, below, name)
 			: 0;
 	close(fd);
 	return error;
 }
 
-static int open_pins(const char *directory, struct xb_generation *generation)
+/* Without a message: -ESTALE if it is an older version's, -ENOENT if its parameters are lost. */
+static int check_layout(const char *pins, const char *below)
+{
+	uint32_t layout = 0;
+	int error = xb_pin_read_value(pins, below, "params", XB_PARAMS_LEAST,
+				      offsetof(struct xb_params, layout), &layout, sizeof(layout));
+
+	if (error && error != -EBADF)
+		return error;
+	if (layout > XB_GENERATION_LAYOUT)
+		return xb_anchor_refuse_newer(pins, "filter layout", layout, XB_GENERATION_LAYOUT);
+	return layout < XB_GENERATION_LAYOUT ? -ESTALE : 0;
+}
+
+static int open_pins(const char *pins, struct xb_generation *generation)
 {
 	struct xb_params *params = &generation->params;
-	int error = read_constant(directory, "params", params, sizeof(*params));
+	int error = read_constant(pins, generation->name, "params", params, sizeof(*params));
 
-	if (!error && params->layout != XB_GENERATION_LAYOUT)
-		return -ENOENT; /* another version's: to be built anew */
 	if (!error && !xb_params_are_sound(params))
 		return -ENOENT; /* nobody's */
 	if (!error && params->names.blocks)
-		error = read_constant(directory, "name_key", &generation->name_key,
+		error = read_constant(pins, generation->name, "name_key", &generation->name_key,
 				      sizeof(generation->name_key));
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))
 			continue;
-		generation->map[map] = xb_pin_open(directory, xb_map_name(map));
+		generation->map[map] = xb_pin_open(pins, generation->name, xb_map_name(map));
 		if (generation->map[map] < 0)
 			error = generation->map[map];
 		else if (!xb_map_is(generation->map[map], map, params))
 			error = -ENOENT;
 	}
 	return error;
+}
+
+/* -ENOENT without a message: it is another one. */
+static int check_program(int fd, uint32_t id)
+{
+	uint32_t found = 0;
+	int error = xb_program_ask(fd, &found);
+
+	return error ? error : found == id ? 0 : -ENOENT;
 }
 
 /* The name of the pin directory whose program has this identity. *program: a descriptor of it. */
@@ -111,28 +133,25 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 	if (!listing)
 		return errno == ENOENT ? -ENOENT : xb_system_error(errno, "cannot read %s", pins);
 	while (error == -ENOENT && (item = readdir(listing))) {
-		char directory[XB_PATH_MAX];
 		int fd;
 
 		if (strncmp(item->d_name, XB_GENERATION_PREFIX, strlen(XB_GENERATION_PREFIX)) ||
 		    strlen(item->d_name) >= size)
 			continue;
-		if (xb_path_join(directory, pins, item->d_name))
-			continue;
-		fd = xb_pin_open(directory, "program");
+		fd = xb_pin_open(pins, item->d_name, "program");
 		if (fd == -ENOENT)
 			continue;
 		if (fd < 0) {
 			error = fd;
 			break;
 		}
-		if (xb_program_id(fd) != id) {
+		error = check_program(fd, id);
+		if (error) {
 			close(fd);
 			continue;
 		}
 		strcpy(name, item->d_name);
 		*program = fd;
-		error = 0;
 	}
 	closedir(listing);
 	return error;
@@ -140,10 +159,12 @@ static int find_active(const char *pins, uint32_t id, char *name, size_t size, i
 
 int xb_generation_slot_program(const struct xb_anchor *anchor)
 {
-	uint32_t id = xb_anchor_slot(anchor);
 	char name[XB_GENERATION_NAME];
-	int program, error;
+	uint32_t id;
+	int program, error = xb_anchor_slot(anchor, &id);
 
+	if (error)
+		return error;
 	if (!id)
 		return -ENOENT;
 	if (anchor->guard.program >= 0 && xb_program_id(anchor->guard.program) == id) {
@@ -161,7 +182,6 @@ int xb_generation_slot_program(const struct xb_anchor *anchor)
 static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_generation **out)
 {
 	struct xb_generation *generation;
-	char directory[XB_PATH_MAX];
 	int error;
 
 	*out = NULL;
@@ -173,9 +193,9 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
 			    &generation->program);
 	if (!error)
-		error = xb_path_join(directory, paths->pins, generation->name);
+		error = check_layout(paths->pins, generation->name);
 	if (!error)
-		error = open_pins(directory, generation);
+		error = open_pins(paths->pins, generation);
 	if (!error) {
 		generation->file = open_counters(paths, generation);
 		error = generation->file < -1 ? generation->file : xb_generation_map(generation);
@@ -193,7 +213,11 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 int xb_generation_open(const struct xb_paths *paths, const struct xb_anchor *anchor,
 		       struct xb_generation **out)
 {
-	return open_by_program(paths, xb_anchor_active(anchor), out);
+	uint32_t id;
+	int error = xb_anchor_active(anchor, &id);
+
+	*out = NULL;
+	return error ? error : open_by_program(paths, id, out);
 }
 
 int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_anchor *anchor,
@@ -201,6 +225,26 @@ int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_ancho
 {
 	const struct xb_guard *guard = &anchor->guard;
 	bool everywhere = guard->program >= 0 && guard->state.everywhere;
+	uint32_t id = 0;
+	int error = everywhere ? xb_guard_side(guard, XB_TRIED, &id) : 0;
 
-	return open_by_program(paths, everywhere ? xb_guard_side(guard, XB_TRIED) : 0, out);
+	*out = NULL;
+	if (!error)
+		error = open_by_program(paths, id, out);
+	return error == -ESTALE ? -ENOENT : error;
+}
+
+int xb_generation_refuse_newer(const struct xb_anchor *anchor)
+{
+	char name[XB_GENERATION_NAME];
+	uint32_t id;
+	int program, error = xb_anchor_active(anchor, &id);
+
+	if (!error)
+		error = id ? find_active(anchor->pins, id, name, sizeof(name), &program) : -ENOENT;
+	if (error)
+		return error == -ENOENT ? 0 : error;
+	close(program);
+	error = check_layout(anchor->pins, name);
+	return error == -ESTALE || error == -ENOENT ? 0 : error;
 }

@@ -21,6 +21,7 @@ static const char *const names[XB_LIFELINE_KINDS] = {
 	[XB_LIFELINE_SSH] = "ssh",
 	[XB_LIFELINE_TIME] = "time",
 	[XB_LIFELINE_DHCP] = "dhcp",
+	[XB_LIFELINE_PEER] = "peer",
 };
 
 const char *xb_lifeline_name(enum xb_lifeline_kind kind)
@@ -37,7 +38,7 @@ int xb_lifeline_parse(const char *text, enum xb_lifeline_kind *kind)
 		}
 	}
 	return xb_input_error("unknown kind of lifeline '%.64s': address, gateway, resolver, "
-			      "loopback, link-local, ssh, time or dhcp",
+			      "loopback, link-local, ssh, time, dhcp or peer",
 			      text);
 }
 
@@ -86,7 +87,7 @@ static bool is_same_place(const struct xb_lifeline *place, const struct xb_entry
 {
 	if (place->kind != kind)
 		return false;
-	if (kind == XB_LIFELINE_RESOLVER)
+	if (kind == XB_LIFELINE_RESOLVER || kind == XB_LIFELINE_PEER)
 		return true;
 	return xb_entry_is_ipv6(&place->entry) == xb_entry_is_ipv6(entry) &&
 	       strlen(place->why) == why_size && !memcmp(place->why, why, why_size);

@@ -18,6 +18,7 @@ enum xb_lifeline_kind {
 	XB_LIFELINE_SSH,	/* see machine/ssh.h */
 	XB_LIFELINE_TIME,	/* NTP servers */
 	XB_LIFELINE_DHCP,	/* servers this machine has a lease from */
+	XB_LIFELINE_PEER,	/* servers that bloomd talks to, see machine/peerfile.h */
 	XB_LIFELINE_KINDS,
 };
 
@@ -68,7 +69,8 @@ int xb_lifelines_see_device(struct xb_lifelines *lifelines, const struct xb_entr
 /*
  * Whether the survey looked at the place where this lifeline was found before, so that it would
  * have found it again. Each interface speaks for its own addresses and gateways, each lease file
- * for its servers; any resolv.conf that names a server speaks for all.
+ * for its servers; any resolv.conf that names a server speaks for all, and so does the file of
+ * peers.
  */
 bool xb_lifelines_deny(const struct xb_lifelines *found, const struct xb_entry *entry,
 		       enum xb_lifeline_kind kind, const char *why, size_t why_size);

@@ -99,7 +99,7 @@ static unsigned int ask_gateways(const struct neighbours *known)
 	struct xb_lifelines found = {0};
 	unsigned int asked = 0;
 
-	if (!xb_lifelines_find(&known->ifindex, 1, 1U << XB_LIFELINE_GATEWAY, &found))
+	if (!xb_lifelines_find(&known->ifindex, 1, NULL, 1U << XB_LIFELINE_GATEWAY, &found))
 		for (size_t i = 0; i < found.count; i++) {
 			struct neighbour one = of_entry(&found.item[i].entry);
 

@@ -7,6 +7,7 @@
 #include "machine/addresses.h"
 #include "machine/devices.h"
 #include "machine/gateways.h"
+#include "machine/peerfile.h"
 #include "machine/servers.h"
 #include "machine/timeservers.h"
 
@@ -51,7 +52,7 @@ static int find_on_devices(const uint32_t *ifindexes, size_t count, unsigned int
 	return error;
 }
 
-int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kinds,
+int xb_lifelines_find(const uint32_t *ifindexes, size_t count, const char *run, unsigned int kinds,
 		      struct xb_lifelines *out)
 {
 	static const struct {
@@ -69,5 +70,7 @@ int xb_lifelines_find(const uint32_t *ifindexes, size_t count, unsigned int kind
 	for (size_t i = 0; !error && i < sizeof(finders) / sizeof(finders[0]); i++)
 		if (kinds & 1U << finders[i].kind)
 			error = finders[i].find(out);
+	if (!error && kinds & 1U << XB_LIFELINE_PEER)
+		error = xb_peers_find(run, out);
 	return error;
 }

@@ -75,24 +75,16 @@ static bool is_mapped(const struct xb_entry *entry)
 	return entry->length >= 96 && !entry->hi && entry->lo >> 32 == 0xffff;
 }
 
+bool xb_entry_is_mapped(const struct xb_entry *entry)
+{
+	return xb_entry_is_ipv6(entry) && is_mapped(entry);
+}
+
 static void unmap(struct xb_entry *entry)
 {
 	entry->hi = entry->lo << 32;
 	entry->lo = 0;
 	entry->length = (uint8_t)(entry->length - 96);
-}
-
-bool xb_entry_unmap(struct xb_entry *entry)
-{
-	bool allow = entry->kind == XB_ALLOW6;
-
-	if (!xb_entry_is_ipv6(entry) || !is_mapped(entry))
-		return false;
-	unmap(entry);
-	entry->kind = kind_of(true, entry->length);
-	if (allow)
-		*entry = xb_entry_allow(entry);
-	return true;
 }
 
 static int parse_address(const char *text, size_t size, bool names, struct xb_entry *entry,

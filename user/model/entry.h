@@ -52,9 +52,8 @@ _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits);
 
-/* Makes an entry in the form ::ffff:192.0.2.1, which earlier versions kept as typed, the IPv4
- * entry that it means, listed or allowed as it was. False: it has another form. */
-bool xb_entry_unmap(struct xb_entry *entry);
+/* Whether it has the form ::ffff:192.0.2.1, which no packet has. */
+bool xb_entry_is_mapped(const struct xb_entry *entry);
 
 /* Writes the canonical text (no length for single addresses) and returns out. */
 const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT]);
@@ -80,6 +79,12 @@ static inline bool xb_entry_is_ipv4(const struct xb_entry *entry)
 static inline bool xb_entry_is_allow(const struct xb_entry *entry)
 {
 	return entry->kind == XB_ALLOW4 || entry->kind == XB_ALLOW6 || entry->kind == XB_ALLOW_NAME;
+}
+
+/* Whether packets come from it, as the filter judges them. */
+static inline bool xb_entry_is_source(const struct xb_entry *entry)
+{
+	return !xb_entry_is_name(entry) && !xb_entry_is_allow(entry);
 }
 
 /* The same address, prefix or domain, as an entry of the allowlist. */

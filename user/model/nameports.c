@@ -134,17 +134,3 @@ int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier)
 					   other < carrier ? carrier : other);
 	return error;
 }
-
-void xb_ports_yield(struct xb_name_ports *all, enum xb_carrier carrier)
-{
-	uint16_t *ports = xb_ports_of(all, carrier);
-	int kept = 0;
-
-	for (int i = 0; i < XB_NAME_PORTS && ports[i]; i++)
-		if (has(all->dns, ports[i]))
-			xb_notice("port %u of %s is left out: it is a dns port", ports[i],
-				  names[carrier]);
-		else
-			ports[kept++] = ports[i];
-	memset(ports + kept, 0, (size_t)(XB_NAME_PORTS - kept) * sizeof(*ports));
-}

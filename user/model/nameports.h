@@ -30,8 +30,4 @@ const char *xb_ports_format(const uint16_t ports[XB_NAME_PORTS], char out[XB_POR
  * one of TLS and HTTP, and takes TCP to a port of DNS for DNS before either. */
 int xb_ports_check(struct xb_name_ports *ports, enum xb_carrier carrier);
 
-/* Leaves out, with a notice, ports of this carrier that are ports of DNS. Earlier versions
- * accepted them, but the filter finds nothing there. */
-void xb_ports_yield(struct xb_name_ports *ports, enum xb_carrier carrier);
-
 #endif

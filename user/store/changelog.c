@@ -162,7 +162,7 @@ int xb_changelog_read(struct xb_txn *txn, uint64_t sequence, struct xb_step *ste
 	int error = mdb_get(txn->txn, txn->store->changes, &key, &value);
 
 	*changes = (struct xb_changes){0};
-	if (error == MDB_NOTFOUND || txn->unmarked)
+	if (error == MDB_NOTFOUND)
 		return -ENOENT;
 	if (!error && value.mv_size < sizeof(*step))
 		error = MDB_CORRUPTED;

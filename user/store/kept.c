@@ -80,7 +80,7 @@ struct xb_store *xb_kept_take(const char *path)
 
 void xb_kept_put(struct xb_store *store, const char *path)
 {
-	if (!kept.wanted || kept.store || store->outdated || store->read_only)
+	if (!kept.wanted || kept.store || store->read_only)
 		return;
 	kept.store = store;
 	kept.owner = getpid();

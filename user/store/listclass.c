@@ -69,16 +69,6 @@ int xb_list_classify(struct xb_txn *txn, struct xb_list *list)
 	return assign(txn, list);
 }
 
-int xb_lists_classify_old(struct xb_txn *txn)
-{
-	int error = 0;
-
-	for (size_t i = 0; !error && i < txn->list_count; i++)
-		if (counts(&txn->lists[i]) && !txn->lists[i].class)
-			error = assign(txn, &txn->lists[i]);
-	return error;
-}
-
 int xb_list_scope_set(struct xb_txn *txn, struct xb_list *list, const struct xb_scope *scope)
 {
 	const struct xb_scope *now = xb_list_scope(list);

@@ -19,9 +19,6 @@ struct xb_class {
  */
 int xb_list_classify(struct xb_txn *txn, struct xb_list *list);
 
-/* Does the same for lists that a store of an earlier schema has, in which they had no classes. */
-int xb_lists_classify_old(struct xb_txn *txn);
-
 /* In a write transaction: gives the list its scope. */
 int xb_list_scope_set(struct xb_txn *txn, struct xb_list *list, const struct xb_scope *scope);
 

@@ -18,8 +18,7 @@
 #include "store/shares.h"
 #include "store/table.h"
 
-/* Behind it the services of the scope, and the imprint if the list has one. Schemas up to 8 ended
- * before the class, and had no scope. */
+/* Behind it the services of the scope, and the imprint if the list has one. */
 struct list_record {
 	uint32_t id;
 	uint32_t verdict;
@@ -27,7 +26,6 @@ struct list_record {
 	uint32_t class;
 	uint32_t services;
 };
-#define WITHOUT_CLASS offsetof(struct list_record, class)
 
 /* FNV-1a. Names are those of who may write the store. */
 static size_t hash_name(const char *name)
@@ -113,10 +111,6 @@ static bool decode(const MDB_val *value, struct list_record *record, struct xb_s
 	*record = (struct list_record){0};
 	*scope = (struct xb_scope){0};
 	*imprint = (struct xb_imprint){0};
-	if (value->mv_size == WITHOUT_CLASS) {
-		memcpy(record, value->mv_data, WITHOUT_CLASS);
-		return true;
-	}
 	if (value->mv_size < sizeof(*record))
 		return false;
 	memcpy(record, value->mv_data, sizeof(*record));
@@ -181,8 +175,7 @@ int xb_lists_load(struct xb_txn *txn)
 		error = MDB_CORRUPTED;
 	if (error != MDB_NOTFOUND)
 		return xb_lmdb_error(error, "cannot read the store");
-	error = index_all(txn);
-	return error ? error : xb_lists_classify_old(txn);
+	return index_all(txn);
 }
 
 static bool exists(const struct xb_list *list)

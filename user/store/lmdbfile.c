@@ -296,50 +296,6 @@ int xb_lmdbfile_fill_up(MDB_env *env)
 	return error;
 }
 
-static int open_copy(const char *path, int fd, MDB_env **env)
-{
-	char place[64];
-	int error = mdb_env_create(env);
-
-	if (error) {
-		*env = NULL;
-		return error;
-	}
-	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
-	xb_lmdbcrash_expect(*env, path);
-	error = mdb_env_set_maxdbs(*env, XB_STORE_TABLES);
-	if (!error)
-		error = mdb_env_set_mapsize(*env, XB_STORE_BYTES);
-	if (!error)
-		error = mdb_env_open(*env, place,
-				     MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC, 0600);
-	if (!error)
-		return 0;
-	mdb_env_close(*env);
-	*env = NULL;
-	return error;
-}
-
-int xb_lmdbfile_copy(const char *path, MDB_env **env)
-{
-	int fd = memfd_create("store", MFD_CLOEXEC), error;
-
-	if (fd < 0)
-		error = errno;
-	else if ((uint64_t)whole_size(*env) > xb_memory_available())
-		error = ENOMEM;
-	else /* any other than a compact one takes LMDB's mutex of writers */
-		error = mdb_env_copyfd2(*env, fd, MDB_CP_COMPACT);
-	xb_lmdbfile_close(*env);
-	*env = NULL;
-	if (!error)
-		error = open_copy(path, fd, env);
-	xb_openenv_set(*env);
-	if (fd >= 0)
-		close(fd);
-	return error;
-}
-
 int xb_lmdbfile_open(const char *path, MDB_env **env)
 {
 	int error;

@@ -31,10 +31,6 @@ int xb_lmdbfile_is_short(MDB_env *env, bool *is);
 /* Lengthens a file that was cut short. The caller holds the writer lock. */
 int xb_lmdbfile_fill_up(MDB_env *env);
 
-/* Closes *env and replaces it by a copy of the file in memory, in which nobody else sees
- * changes. *env: NULL after an error. Errors as above. */
-int xb_lmdbfile_copy(const char *path, MDB_env **env);
-
 /* For a store that has no tables yet: syncs its first pages, its name and that of its directory,
  * so that they survive a power loss before it gets tables. 0, or an error with its message. */
 int xb_lmdbfile_sync(MDB_env *env, const char *directory);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "store/lmdbpage.h"
+#include "store/origins.h"
 #include "store/sharing.h"
 
 struct record {
@@ -147,16 +148,10 @@ void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uin
 	}
 }
 
-/* The filter knows addresses by class, and names by verdict. */
-static bool has_classes(const struct xb_entry *entry)
-{
-	return !xb_entry_is_name(entry) && !xb_entry_is_allow(entry);
-}
-
-/* Of an entry that is in the list. */
+/* Of an entry that is in the list. The filter knows addresses by class, and names by verdict. */
 static uint32_t classes_in(struct xb_txn *txn, const struct xb_entry *entry, uint32_t list)
 {
-	bool one = !(txn->classes & ~XB_CLASSES_ALL) || !has_classes(entry);
+	bool one = !(txn->classes & ~XB_CLASSES_ALL) || !xb_entry_is_source(entry);
 	const struct xb_list *of = one ? NULL : xb_list_by_id(txn, list);
 
 	return of ? 1U << of->class : XB_CLASSES_ALL;
@@ -181,7 +176,7 @@ uint32_t xb_members_classes(struct xb_txn *txn, struct xb_members members)
 static uint32_t classes_of(struct xb_txn *txn, const struct xb_entry *entry,
 			   struct xb_members members)
 {
-	return has_classes(entry) ? xb_members_classes(txn, members) : XB_CLASSES_ALL;
+	return xb_entry_is_source(entry) ? xb_members_classes(txn, members) : XB_CLASSES_ALL;
 }
 
 /* An entry that came or went: totals and the list of changes. */
@@ -334,6 +329,8 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 
 		list->members += *result != XB_PUT_RENEWED;
 		xb_list_changed(list);
+		if (txn->shares.applies && *result != XB_PUT_RENEWED && xb_entry_is_source(entry))
+			xb_list_come_from(txn, list, XB_ORIGIN_FLEET);
 	}
 	return error;
 }

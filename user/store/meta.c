@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "base/program.h"
 #include "store/checksum.h"
 #include "store/lmdberror.h"
 
@@ -43,67 +43,41 @@ uint32_t xb_meta_checksum(struct xb_meta *meta)
 	return meta->checksum;
 }
 
-/* Schemas 3 to 5 ended before the mark; 5 was the first with a checksum. */
-static int upgrade_unmarked(struct xb_meta *meta, const MDB_val *value)
+static int of_another_version(uint32_t schema)
 {
-	uint32_t checksum;
+	bool newer = schema > XB_SCHEMA_FLEET;
 
-	*meta = (struct xb_meta){0};
-	memcpy(meta, value->mv_data, XB_META_WITHOUT_MARK);
-	if (meta->schema == 5) {
-		checksum = meta->checksum;
-		meta->checksum = 0;
-		if (checksum != xb_checksum(NULL, 0, meta, XB_META_WITHOUT_MARK))
-			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	}
-	if (meta->schema < 3 || meta->schema > 5)
-		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	meta->schema = XB_SCHEMA;
-	meta->answer_limit = XB_ANSWER_LIMIT;
-	return 0;
+	return xb_system_error(0,
+			       "the store was written by %s %s (schema %u, this one has %d): use "
+			       "that one; what is in force stays%s",
+			       newer ? "a newer" : "an older", xb_program(), schema,
+			       XB_SCHEMA_FLEET,
+			       xb_advice(newer ? XB_ADVICE_GO_BACK : XB_ADVICE_BRING_OVER));
 }
 
-int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value)
+static int damaged(void)
 {
-	bool limited = value->mv_size == sizeof(*meta);
-	uint32_t checksum, schema;
+	return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
+}
 
-	*meta = (struct xb_meta){0};
-	memcpy(meta, value->mv_data, value->mv_size);
+/* The schema comes first in all of them. Whether the record is damaged can be told only of one of
+ * the present size, and not of a newer one. */
+int xb_meta_decode(const MDB_val *value, struct xb_meta *meta)
+{
+	bool sized = value->mv_size == sizeof(*meta), sealed;
+	uint32_t schema = 0, checksum;
+
+	if (value->mv_size < sizeof(schema))
+		return damaged();
+	memcpy(&schema, value->mv_data, sizeof(schema));
+	if (schema > XB_SCHEMA_FLEET || (schema < XB_SCHEMA && !sized))
+		return of_another_version(schema);
+	if (!sized)
+		return damaged();
+	memcpy(meta, value->mv_data, sizeof(*meta));
 	checksum = meta->checksum;
-	meta->checksum = 0;
-	schema = meta->schema;
-	if ((limited ? schema < 7 || schema > 10 : schema != 6) ||
-	    checksum != xb_checksum(NULL, 0, meta, value->mv_size))
-		return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-	meta->schema = schema == 10 ? XB_SCHEMA_FLEET : XB_SCHEMA;
-	if (!limited)
-		meta->answer_limit = XB_ANSWER_LIMIT;
-	return 0;
-}
-
-/* Schema 1 ended before the number of allowed entries, and had its default rate written out. Schema
- * 2 had no names: their number was not in the totals, and it ended before the ports. */
-int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value)
-{
-	const size_t first = offsetof(struct xb_meta, totals.allow),
-		     front = offsetof(struct xb_meta, totals.names),
-		     back = offsetof(struct xb_meta, ports) - offsetof(struct xb_meta, policy);
-	const char *bytes = value->mv_data;
-
-	if (value->mv_size == XB_META_WITHOUT_MARK)
-		return upgrade_unmarked(meta, value);
-	*meta = (struct xb_meta){.ports.dns[0] = XB_DNS_PORT, .answer_limit = XB_ANSWER_LIMIT};
-	if (value->mv_size == first) {
-		memcpy(meta, bytes, first);
-		if (!(meta->rate > XB_DEFAULT_RATE) && !(meta->rate < XB_DEFAULT_RATE))
-			meta->rate = 0;
-	} else if (value->mv_size == front + back) {
-		memcpy(meta, bytes, front);
-		memcpy(&meta->policy, bytes + front, back);
-	} else {
-		return xb_system_error(0, "the store is of another version of this program");
-	}
-	meta->schema = XB_SCHEMA;
-	return 0;
+	sealed = checksum == xb_meta_checksum(meta);
+	if (!sealed)
+		return damaged();
+	return schema < XB_SCHEMA ? of_another_version(schema) : 0;
 }

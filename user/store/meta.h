@@ -58,9 +58,6 @@ struct xb_meta {
 	uint32_t admits_known; /* 1: allow-only admits known sources as well */
 };
 
-#define XB_META_WITHOUT_MARK  offsetof(struct xb_meta, mark) /* bytes, of earlier schemas */
-#define XB_META_WITHOUT_LIMIT offsetof(struct xb_meta, answer_limit)
-
 #define XB_DNS_PORT 53 /* by default the only one */
 
 /* The default. A network of a thousand clients asks for fewer listed names than this, even if a
@@ -79,12 +76,7 @@ int xb_meta_new(struct xb_meta *meta);
 /* Puts the checksum into the record, and returns it. */
 uint32_t xb_meta_checksum(struct xb_meta *meta);
 
-/* Converts the record of schemas 1 to 5, all of which were shorter, to the present layout. */
-int xb_meta_upgrade(struct xb_meta *meta, const MDB_val *value);
-
-/* Does the same for schema 6, whose record lacks only the limit of answers, and for schemas 7 to
- * 10, whose record has the present size: checks the checksum. Their change log stays valid. Schema
- * 10 was that of a host in a fleet. */
-int xb_meta_upgrade_sealed(struct xb_meta *meta, const MDB_val *value);
+/* Takes a record of this version as it is. An error if it is damaged, or of another version. */
+int xb_meta_decode(const MDB_val *value, struct xb_meta *meta);
 
 #endif

@@ -133,7 +133,6 @@ static void pass_attach(struct codec *codec, struct xb_attach_request *attach)
 
 static void pass_policy(struct codec *codec, struct xb_policy_request *policy)
 {
-	/* Bits, so that what an earlier version wrote can be read. */
 	uint8_t flags = (uint8_t)(policy->force | policy->known << 1);
 
 	pass_number(codec, &policy->policy, XB_POLICY_ALLOW_ONLY);
@@ -185,7 +184,7 @@ static bool has_choice(const struct xb_list_choice *choice)
 	return choice->column || choice->where || choice->json || choice->bounded;
 }
 
-/* What the record has, a bit each: those of earlier versions have no scope, choice or zone. */
+/* What the record has, a bit each. */
 static uint8_t pass_given(struct codec *codec, struct xb_import_request *import)
 {
 	uint8_t given =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of the meta table beside the one of that name: each has a key of its own, which an
- * earlier version passes by, and a checksum in its last four bytes, made while they are 0. */
+/* Records of the meta table beside the one of that name: each has a key of its own,
+ * and a checksum in its last four bytes, made while they are 0. */
 #ifndef XB_STORE_SEALEDRECORD_H
 #define XB_STORE_SEALEDRECORD_H
 

@@ -17,7 +17,6 @@
 #include "store/latest.h"
 #include "store/lmdbfile.h"
 #include "store/lmdbpage.h"
-#include "store/schema.h"
 #include "store/trialtext.h"
 
 static int make_directory(const char *directory)
@@ -61,8 +60,6 @@ static int open_tables(struct xb_store *store, bool create)
 		error = xb_lmdbpage_open(txn, tables[i].name,
 					 tables[i].flags | (create ? MDB_CREATE : 0),
 					 tables[i].dbi);
-	if (!error)
-		store->outdated = xb_schema_is_old(txn);
 	if (error) {
 		mdb_txn_abort(txn);
 		return error;
@@ -161,61 +158,49 @@ static int fill_up(struct xb_store *store, const char *directory, const char *pa
 	return error ? cannot_open(error, path) : 0;
 }
 
-/* Tables that are not there yet, and what is in those of an earlier version. */
-static int bring_up_to_date(struct xb_store *store, const char *directory, const char *path)
+static int make_tables(struct xb_store *store, const char *directory, const char *path)
 {
 	int lock = xb_lock(directory, XB_WRITER_LOCK), error;
 
 	if (lock < 0)
 		return lock;
-	xb_fault("store-older");
+	xb_fault("store-tables");
 	error = xb_lmdbfile_sync(store->env, directory);
 	if (!error) {
 		error = open_tables(store, true);
 		error = error ? cannot_open(error, path) : 0;
 	}
-	if (!error && store->outdated)
-		error = xb_schema_upgrade(store);
 	xb_unlock(lock);
 	return error;
 }
 
-/* Whether anything was committed: a file whose maker died has no tables. */
-static int find_contents(struct xb_store *store)
+/* Some table was not there. 0: there is a record of this version, and tables are made before it;
+ * -ENOENT without a message: nothing was committed, since the file's maker died. */
+static int find_record(struct xb_store *store, const char *path)
 {
 	MDB_val key = {4, "meta"}, value = {0};
+	struct xb_meta meta;
 	MDB_txn *txn;
-	MDB_dbi meta;
+	MDB_dbi table;
 	int error = xb_latest_begin(store->env, MDB_RDONLY, &txn);
 
 	if (error)
-		return error;
-	error = xb_lmdbpage_open(txn, "meta", 0, &meta);
+		return cannot_open(error, path);
+	error = xb_lmdbpage_open(txn, "meta", 0, &table);
 	if (!error)
-		error = mdb_get(txn, meta, &key, &value);
-	if (error == MDB_NOTFOUND)
-		error = mdb_txn_id(txn) <= XB_NEW_STORE ? ENOENT : MDB_CORRUPTED;
+		error = mdb_get(txn, table, &key, &value);
+	if (!error)
+		error = xb_meta_decode(&value, &meta);
+	else if (error != MDB_NOTFOUND)
+		error = cannot_open(error, path);
+	else
+		error = mdb_txn_id(txn) <= XB_NEW_STORE ? -ENOENT
+							: cannot_open(MDB_CORRUPTED, path);
 	mdb_txn_abort(txn);
 	return error;
 }
 
-/* As a copy that may be written. */
-static int read_older(struct xb_store *store, const char *path)
-{
-	int error = find_contents(store);
-
-	if (error == ENOENT)
-		return -ENOENT;
-	if (!error)
-		error = xb_lmdbfile_copy(path, &store->env);
-	if (!error)
-		error = open_tables(store, true);
-	if (error)
-		return cannot_open(error, path);
-	return store->outdated ? xb_schema_upgrade(store) : 0;
-}
-
-/* With the file open: the tables, and what earlier versions and processes left. */
+/* With the file open: the tables, and what earlier processes left. */
 static int open_contents(struct xb_store *store, const char *directory, const char *path,
 			 enum xb_store_use use)
 {
@@ -226,11 +211,17 @@ static int open_contents(struct xb_store *store, const char *directory, const ch
 		return error;
 	mdb_reader_check(store->env, &dead);
 	error = open_tables(store, false);
-	if (error && error != MDB_NOTFOUND)
-		return cannot_open(error, path);
-	if (!error && !store->outdated)
-		return 0;
-	return writes ? bring_up_to_date(store, directory, path) : read_older(store, path);
+	if (error != MDB_NOTFOUND)
+		return error ? cannot_open(error, path) : 0;
+	xb_fault("store-bare");
+	error = find_record(store, path);
+	if (error == -ENOENT && writes)
+		return make_tables(store, directory, path);
+	if (error)
+		return error;
+	/* Somebody has made them meanwhile, or they are lost. */
+	error = open_tables(store, false);
+	return error ? cannot_open(error == MDB_NOTFOUND ? MDB_CORRUPTED : error, path) : 0;
 }
 
 /* One that is open already: what may have happened to it meanwhile. */

@@ -10,8 +10,8 @@
 #include "store/lmdberror.h"
 #include "store/txn.h"
 
-/* Readers write nothing: if the store has an earlier schema, they read a copy in memory. Writers
- * upgrade it; for that they take the writer lock, which they must not hold yet. */
+/* Readers write nothing. Writers make tables that are not there; for that they take the writer
+ * lock, which they must not hold yet. */
 enum xb_store_use { XB_STORE_READ, XB_STORE_WRITE, XB_STORE_CREATE };
 
 /*

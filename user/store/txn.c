@@ -15,6 +15,7 @@
 #include "store/lists.h"
 #include "store/lmdberror.h"
 #include "store/lmdbpage.h"
+#include "store/origins.h"
 #include "store/outbox.h"
 #include "store/renamed.h"
 #include "store/shares.h"
@@ -35,57 +36,13 @@ static int load_meta(struct xb_txn *txn)
 {
 	MDB_val key = {4, "meta"}, value = {0};
 	int error = mdb_get(txn->txn, txn->store->meta, &key, &value);
-	uint32_t checksum;
-	bool whole;
 
 	if (error == MDB_NOTFOUND)
 		return last_commit(txn) <= XB_NEW_STORE ? xb_meta_new(&txn->meta) : damaged();
 	if (error)
 		return xb_lmdb_error(error, "cannot read the store");
-	whole = value.mv_size == sizeof(txn->meta);
-	/* A newer one may be longer. */
-	if (value.mv_size >= sizeof(txn->meta))
-		memcpy(&txn->meta, value.mv_data, sizeof(txn->meta));
-	if (value.mv_size == XB_META_WITHOUT_LIMIT || (whole && txn->meta.schema < XB_SCHEMA)) {
-		txn->worded = txn->meta.schema < 9;
-		error = xb_meta_upgrade_sealed(&txn->meta, &value);
-		return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
-	}
-	if (txn->meta.schema > XB_SCHEMA_FLEET)
-		return xb_system_error(0,
-				       "the store was written by a newer %s (schema %u, "
-				       "this one has %d): use that one; what is in force stays%s",
-				       xb_program(), txn->meta.schema, XB_SCHEMA_FLEET,
-				       xb_advice(XB_ADVICE_GO_BACK));
-	if (!whole) {
-		txn->unmarked = txn->worded = true;
-		return xb_meta_upgrade(&txn->meta, &value);
-	}
-	checksum = txn->meta.checksum;
-	return checksum == xb_meta_checksum(&txn->meta) && txn->meta.transaction == last_commit(txn)
-		       ? 0
-		       : damaged();
-}
-
-/* Until schema 8 a trial was recorded in a way that nobody reads any more: it
- * ends, as one does whose record is lost; see docs/design.md. */
-static int forget_words(struct xb_txn *txn)
-{
-	MDB_val key = {5, "trial"};
-	int error = xb_lmdbpage_delete(txn->txn, txn->store->meta, &key);
-
-	return error && error != MDB_NOTFOUND ? xb_lmdb_error(error, "cannot write the store") : 0;
-}
-
-/* What an earlier schema logged cannot be joined to a filter of this one. */
-static int begin_history(struct xb_txn *txn)
-{
-	int error = txn->unmarked ? mdb_drop(txn->txn, txn->store->changes, 0) : 0;
-
-	if (error)
-		return xb_lmdb_error(error, "cannot write the store");
-	error = txn->worded ? forget_words(txn) : 0;
-	return error ? error : xb_meta_draw(&txn->next_mark);
+	error = xb_meta_decode(&value, &txn->meta);
+	return error || txn->meta.transaction == last_commit(txn) ? error : damaged();
 }
 
 static int begin_at_meta(struct xb_txn *txn, unsigned int flags)
@@ -124,11 +81,13 @@ static int begin(struct xb_store *store, unsigned int flags, struct xb_txn **out
 	txn->writes = !(flags & MDB_RDONLY);
 	error = begin_at_tables(txn, flags);
 	if (!error && txn->writes)
-		error = begin_history(txn);
+		error = xb_meta_draw(&txn->next_mark);
 	if (!error)
 		error = xb_shares_load(txn);
 	if (!error)
 		error = xb_lists_load(txn);
+	if (!error)
+		error = xb_origins_load(txn);
 	if (!error)
 		error = xb_entries_open(txn);
 	if (error) {
@@ -182,6 +141,8 @@ int xb_txn_commit(struct xb_txn *txn)
 		error = xb_entries_flush(txn);
 	if (!error)
 		error = xb_renamed_carry(txn);
+	if (!error)
+		error = xb_origins_save(txn);
 	if (error) {
 		xb_txn_abort(txn);
 		return error;

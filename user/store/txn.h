@@ -5,9 +5,8 @@
 
 #include "store/types.h"
 
-/* Up to this number of a transaction, a store may lack its tables: the first transaction makes
- * them, but in earlier versions it took a few. */
-#define XB_NEW_STORE 4
+/* The number of the transaction that makes the tables. Up to it, a store has no record. */
+#define XB_NEW_STORE 1
 
 /* Begin a transaction, which commit or abort ends and frees. A write transaction waits for another
  * writer. */

@@ -70,7 +70,8 @@ struct xb_list {
 	bool stored;	 /* the table had it when the transaction began, with the values below */
 	bool reassigned; /* scope, class or imprint are not what the table has */
 	struct xb_imprint imprint;
-	uint32_t stored_verdict;
+	uint32_t origins; /* a bit for each, see store/origins.h */
+	uint32_t stored_verdict, stored_origins;
 	uint64_t stored_members;
 };
 
@@ -93,7 +94,6 @@ struct xb_store {
 	MDB_dbi meta, leaves, lists, expiry, ifaces, changes, sessions;
 	MDB_dbi fleet, outbox, waiting, tail; /* valid with has_fleet, see store/fleettable.h */
 	bool has_fleet;
-	bool outdated;			 /* has tables of an earlier version */
 	bool read_only;			 /* on a file system that cannot be written */
 	int namespace_lock, out_writers; /* -1: not held */
 	uint64_t opening;		 /* of all that this process made, the number of this one */
@@ -124,8 +124,6 @@ struct xb_txn {
 	struct xb_entries entries;
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: the mark of the next sequence number */
-	bool worded;	    /* the store's trial is in words, of an earlier schema */
-	bool unmarked;	    /* the change log is of an earlier schema, and unusable */
 	bool makes_fleet;   /* makes the tables of a fleet, which are there only with its commit */
 	struct xb_shares shares;
 	struct xb_list *lists;

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was counted between two readings of the statistics. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "attach/counts.h"
 #include "attach/drops.h"
+#include "support/cmocka.h"
 
 static struct xb_counts counts_of(uint64_t packets, uint64_t bytes)
 {
@@ -34,7 +28,6 @@ static void t_since(void **state)
 {
 	struct xb_counts then = counts_of(10, 1000);
 
-	(void)state;
 	since_is(10, 1000, &then, 0, 0);
 	since_is(17, 1700, &then, 7, 700);
 	since_is(17, 1700, NULL, 17, 1700);
@@ -48,7 +41,6 @@ static void t_rows_by_number(void **state)
 	struct xb_count_row rows[] = {{.ifindex = 7}, {.ifindex = 0}, {.ifindex = 9}};
 	struct xb_count_table table = {.rows = rows, .count = 3}, none = {0};
 
-	(void)state;
 	assert_ptr_equal(xb_counts_of(&table, 9), &rows[2].counts);
 	assert_ptr_equal(xb_counts_of(&table, 0), &rows[1].counts);
 	assert_null(xb_counts_of(&table, 8));
@@ -66,18 +58,14 @@ static void source_is(uint8_t family, const char *text)
 
 static void t_sources(void **state)
 {
-	(void)state;
 	source_is(4, "253.119.0.3");
 	source_is(6, "fd77:3::9");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t_since),
-		cmocka_unit_test(t_rows_by_number),
-		cmocka_unit_test(t_sources),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(t_since),
+	cmocka_unit_test(t_rows_by_number),
+	cmocka_unit_test(t_sources),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

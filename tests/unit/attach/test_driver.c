@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What drivers are known to do wrong, on machines that are not this one. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "attach/driver.h"
 #include "base/error.h"
 #include "base/program.h"
+#include "support/cmocka.h"
 
 #define IFINDEX 7
 
@@ -48,7 +43,6 @@ static void write_attribute(const char *name, const char *text)
 
 static int begin(void **state)
 {
-	(void)state;
 	xb_program_set("test", advice);
 	assert_non_null(mkdtemp(sysfs));
 	make_directory("/class");
@@ -62,7 +56,6 @@ static int end(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", sysfs);
 	return system(command);
 }
@@ -103,7 +96,6 @@ static void buffers_that_no_program_sees(void **state)
 {
 	static const int large[] = {7, 8, 9, 10};
 
-	(void)state;
 	write_attribute("ifindex", "7");
 	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
 		offer(BITS(0, 5, large[i], 17));
@@ -128,7 +120,6 @@ static void buffers_that_no_program_sees(void **state)
 
 static void features_of_another_device(void **state)
 {
-	(void)state;
 	offer(BITS(7));
 	write_attribute("ifindex", "70");
 	assert_int_equal(check(LINUX_6_18, "virtio_net", 1500), 0);
@@ -140,7 +131,6 @@ static void features_of_another_device(void **state)
 
 static void mtu_at_which_frames_are_lost(void **state)
 {
-	(void)state;
 	offer(BITS(0, 7, 15));
 	assert_int_equal(check(LINUX_6_1, "virtio_net", 3494), 0);
 	assert_int_equal(check(LINUX_6_1, "virtio_net", 3495), -EIO);
@@ -157,7 +147,6 @@ static void mtu_at_which_frames_are_lost(void **state)
 
 static void bonds(void **state)
 {
-	(void)state;
 	assert_int_equal(check(LINUX_6_1, "bond", 1500), -EIO);
 	assert_int_equal(check(LINUX_6_18, "bond", 1500), -EIO);
 	assert_non_null(strstr(xb_error_message(), "filter its members [skb]"));
@@ -167,7 +156,6 @@ static void bonds(void **state)
 
 static void other_modes(void **state)
 {
-	(void)state;
 	assert_int_equal(check_on(LINUX_6_1, 4096, "bond", 1500, XB_MODE_SKB), 0);
 	/* Who leaves the choice to us needs no advice. */
 	assert_int_equal(check_on(LINUX_6_1, 4096, "bond", 1500, XB_MODE_AUTO), -EIO);
@@ -181,7 +169,6 @@ static void drivers_that_forget(void **state)
 	const struct xb_driver_place former = {.sysfs = sysfs, .kernel = XB_KERNEL(6, 1)};
 	const struct xb_driver_place present = {.sysfs = sysfs, .kernel = XB_KERNEL(6, 18)};
 
-	(void)state;
 	assert_false(xb_driver_forgets_at(&former, "vmxnet3"));
 	assert_true(xb_driver_forgets_at(&present, "vmxnet3"));
 	assert_false(xb_driver_forgets_at(&present, "igb"));
@@ -193,7 +180,6 @@ static void loopback(void **state)
 {
 	const struct xb_netdev device = {.ifindex = 1, .name = "lo", .mtu = 65536};
 
-	(void)state;
 	xb_error_clear();
 	assert_int_equal(xb_driver_check(&device, XB_MODE_NATIVE), 0);
 	assert_false(xb_driver_forgets(&device));
@@ -201,17 +187,14 @@ static void loopback(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buffers_that_no_program_sees),
-		cmocka_unit_test(features_of_another_device),
-		cmocka_unit_test(mtu_at_which_frames_are_lost),
-		cmocka_unit_test(bonds),
-		cmocka_unit_test(other_modes),
-		cmocka_unit_test(drivers_that_forget),
-		cmocka_unit_test(loopback),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(buffers_that_no_program_sees),
+	cmocka_unit_test(features_of_another_device),
+	cmocka_unit_test(mtu_at_which_frames_are_lost),
+	cmocka_unit_test(bonds),
+	cmocka_unit_test(other_modes),
+	cmocka_unit_test(drivers_that_forget),
+	cmocka_unit_test(loopback),
+};
 
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

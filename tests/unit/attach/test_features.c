@@ -1,48 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Features of the one device that is everywhere, and what there is not. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "attach/features.h"
+#include "support/cmocka.h"
 
 static void of_the_loopback(void **state)
 {
-	bool on = false;
+	struct xb_feature found;
 
-	(void)state;
-	assert_int_equal(xb_feature_get("lo", "loopback", &on), 0);
-	assert_true(on);
-	assert_int_equal(xb_feature_get("lo", "rx-vlan-hw-parse", &on), 0);
-	assert_false(on);
+	assert_int_equal(xb_feature_get("lo", "loopback", &found), 0);
+	assert_true(found.on);
+	assert_int_equal(xb_feature_get("lo", "rx-vlan-hw-parse", &found), 0);
+	assert_false(found.on || found.requested);
 }
 
 static void what_there_is_not(void **state)
 {
-	bool on = true;
+	struct xb_feature found = {true, true};
 
-	(void)state;
-	assert_int_equal(xb_feature_get("nosuch0", "loopback", &on), -ENODEV);
-	assert_false(on);
-	on = true;
-	assert_int_equal(xb_feature_get("lo", "nosuch-feature", &on), -ENOENT);
-	assert_false(on);
+	assert_int_equal(xb_feature_get("nosuch0", "loopback", &found), -ENODEV);
+	assert_false(found.on || found.requested);
+	found = (struct xb_feature){true, true};
+	assert_int_equal(xb_feature_get("lo", "nosuch-feature", &found), -ENOENT);
+	assert_false(found.on || found.requested);
 	/* Names in full. */
-	assert_int_equal(xb_feature_get("lo", "loop", &on), -ENOENT);
-	assert_int_equal(xb_feature_get("a name that is longer than any", "loopback", &on),
+	assert_int_equal(xb_feature_get("lo", "loop", &found), -ENOENT);
+	assert_int_equal(xb_feature_get("a name that is longer than any", "loopback", &found),
 			 -ENODEV);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_the_loopback),
-		cmocka_unit_test(what_there_is_not),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(of_the_loopback),
+	cmocka_unit_test(what_there_is_not),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long links were away, with a stand-in that says what the carrier is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include <sched.h>
 
-#include <cmocka.h>
-
 #include "attach/linkaway.h"
 #include "base/clock.h"
+#include "support/cmocka.h"
 
 #define MS	1000000ULL /* ns */
 #define NUMBERS 300
@@ -41,7 +36,6 @@ static struct xb_links links;
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(carriers, 0, sizeof(carriers));
 	memset(&links, 0, sizeof(links));
 	looks = 0;
@@ -52,7 +46,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	xb_links_collect(NULL);
 	xb_links_ask(NULL);
 	return 0;
@@ -70,7 +63,6 @@ static void a_link_that_stays(void **state)
 {
 	uint64_t begun = xb_clock();
 
-	(void)state;
 	xb_links_before(1);
 	xb_links_before(1);
 	assert_int_equal(links.count, 1);
@@ -83,7 +75,6 @@ static void a_link_that_stays(void **state)
 
 static void links_that_come_back(void **state)
 {
-	(void)state;
 	for (uint32_t i = 1; i <= 3; i++)
 		xb_links_before(i);
 	take_away(1, 50 * MS);
@@ -97,7 +88,6 @@ static void links_that_come_back(void **state)
 
 static void a_link_that_is_back_at_once(void **state)
 {
-	(void)state;
 	xb_links_before(1);
 	carriers[1].changes += 2;
 	xb_links_wait(&links, 10000 * MS);
@@ -107,7 +97,6 @@ static void a_link_that_is_back_at_once(void **state)
 
 static void a_link_that_does_not_come_back(void **state)
 {
-	(void)state;
 	xb_links_before(1);
 	take_away(1, 0);
 	xb_links_wait(&links, 100 * MS);
@@ -118,7 +107,6 @@ static void a_link_that_does_not_come_back(void **state)
 /* One without carrier before, one that is removed meanwhile, and one that was never there. */
 static void links_that_nobody_waits_for(void **state)
 {
-	(void)state;
 	carriers[1].down = true;
 	carriers[3].gone = true;
 	for (uint32_t i = 1; i <= 3; i++)
@@ -131,7 +119,6 @@ static void links_that_nobody_waits_for(void **state)
 
 static void only_who_wants_to_know(void **state)
 {
-	(void)state;
 	xb_links_collect(NULL);
 	xb_links_before(1);
 	assert_int_equal(looks, 0);
@@ -144,7 +131,6 @@ static void only_who_wants_to_know(void **state)
 /* lo of a fresh network namespace is down, and has carrier none the less or has none. */
 static void the_kernel_is_asked(void **state)
 {
-	(void)state;
 	xb_links_ask(NULL);
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
 	xb_links_before(1);
@@ -157,14 +143,11 @@ static void the_kernel_is_asked(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_link_that_stays),	   TEST(links_that_come_back),
-		TEST(a_link_that_is_back_at_once), TEST(a_link_that_does_not_come_back),
-		TEST(links_that_nobody_waits_for), TEST(only_who_wants_to_know),
-		TEST(the_kernel_is_asked),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_link_that_stays),	   TEST(links_that_come_back),
+	TEST(a_link_that_is_back_at_once), TEST(a_link_that_does_not_come_back),
+	TEST(links_that_nobody_waits_for), TEST(only_who_wants_to_know),
+	TEST(the_kernel_is_asked),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

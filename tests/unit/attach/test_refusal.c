@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Why an interface cannot be attached: errors of drivers, other programs, and kinds of devices. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "attach/medium.h"
 #include "attach/refusal.h"
 #include "base/error.h"
 #include "base/program.h"
+#include "support/cmocka.h"
 
 static const char *advice(enum xb_advice which)
 {
@@ -32,7 +27,6 @@ static const char *advice(enum xb_advice which)
 
 static int alone(void **state)
 {
-	(void)state;
 	xb_program_set("test", advice);
 	return unshare(CLONE_NEWNET);
 }
@@ -124,7 +118,6 @@ static int explain(const char *name, const struct words *row)
 
 static void each_refusal_has_its_words(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		assert_int_equal(explain("lo", &refusals[i]),
 				 refusals[i].error == EPERM ? -EPERM : -EIO);
@@ -136,7 +129,6 @@ static void each_refusal_has_its_words(void **state)
 /* Names as long as may be, and devices that are gone by now: each error is one all the same. */
 static void a_device_that_is_gone(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		assert_true(explain("a23456789abcdef", &refusals[i]) < 0);
 		assert_int_equal(strncmp(xb_error_message(), "a23456789abcdef: ", 17), 0);
@@ -188,7 +180,6 @@ static void programs_of_others_and_ours(void **state)
 	const struct xb_netdev gone = {.name = "lo", .program = UINT32_MAX};
 	const char *message;
 
-	(void)state;
 	message = held_by("theirs");
 	assert_non_null(
 		strstr(message, "lo: another XDP program holds the interface (theirs, id "));
@@ -216,7 +207,6 @@ static int check(uint16_t type, const char *kind)
 
 static void devices_with_ethernet(void **state)
 {
-	(void)state;
 	assert_int_equal(check(ARPHRD_ETHER, ""), 0);
 	assert_int_equal(check(ARPHRD_ETHER, "veth"), 0);
 	assert_int_equal(check(ARPHRD_ETHER, "ifbx"), 0);
@@ -239,7 +229,6 @@ static void devices_that_cannot_be_read(void **state)
 		{0, "", "this device (type 0) have no Ethernet header"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(check(rows[i].type, rows[i].kind), -EINVAL);
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
@@ -253,15 +242,10 @@ static void devices_that_cannot_be_read(void **state)
 	assert_non_null(strstr(xb_error_message(), "(a23456789a123456789a123456789ab)"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_refusal_has_its_words),
-		cmocka_unit_test(a_device_that_is_gone),
-		cmocka_unit_test(programs_of_others_and_ours),
-		cmocka_unit_test(devices_with_ethernet),
-		cmocka_unit_test(devices_that_cannot_be_read),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_refusal_has_its_words),  cmocka_unit_test(a_device_that_is_gone),
+	cmocka_unit_test(programs_of_others_and_ours), cmocka_unit_test(devices_with_ethernet),
+	cmocka_unit_test(devices_that_cannot_be_read),
+};
 
-	return cmocka_run_group_tests(tests, alone, NULL);
-}
+TEST_MAIN(tests, alone, NULL)

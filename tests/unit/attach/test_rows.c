@@ -2,10 +2,6 @@
 /* Rows of statistics: as many as there are, numbers that are too alike, and rows that are used
  * again. The table is a plain file here, the statistics and the notes are maps. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "attach/anchor.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 #include "support/rowmaps.h"
 
 #define BYTES (XB_IFACE_CELLS * sizeof(struct xb_iface_cell))
@@ -27,7 +22,6 @@ static struct xb_anchor anchor;
 
 static int begin(void **state)
 {
-	(void)state;
 	anchor = (struct xb_anchor){
 		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
 		.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
@@ -39,7 +33,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	return close(anchor.ifaces) | close(anchor.stats) | close(anchor.notes);
 }
 
@@ -103,7 +96,6 @@ static void sums_of_all_processors(void **state)
 	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus();
 	struct xb_counts sum;
 
-	(void)state;
 	count_packets(7, 1000);
 	sum = counts(7);
 	assert_int_equal(sum.reason[0].packets, 1000 * cpus);
@@ -123,7 +115,6 @@ static void all_rows_at_once(void **state)
 	static uint64_t packets[XB_IFACE_ROWS];
 	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		count_packets(rows[i], 1000 + rows[i]);
 		notes[0] = (struct xb_iface_note){.mtu = 1 + rows[i]};
@@ -152,7 +143,6 @@ static void all_rows_at_once(void **state)
 /* Row 0 is of those that have none. */
 static void each_has_a_row_of_its_own(void **state)
 {
-	(void)state;
 	assert_int_equal(enrolled_count(), 0);
 	enrol(1);
 	enrol(UINT32_MAX);
@@ -168,7 +158,6 @@ static void enrolled_again(void **state)
 	struct xb_iface_cell cell;
 	off_t place = (off_t)(xb_iface_cell_first(5) * sizeof(cell));
 
-	(void)state;
 	assert_int_equal(xb_anchor_enrol(&anchor, 5, "before"), 0);
 	count_packets(1, 9);
 	assert_int_equal(xb_anchor_enrol(&anchor, 5, "a23456789abcdefgh"), 0);
@@ -186,7 +175,6 @@ static void enrolled_again(void **state)
 
 static void a_row_is_used_again(void **state)
 {
-	(void)state;
 	enrol(5);
 	enrol(6);
 	count_packets(1, 9);
@@ -205,7 +193,6 @@ static void as_many_as_there_are_rows(void **state)
 {
 	uint8_t seen[XB_IFACE_ROWS] = {0};
 
-	(void)state;
 	for (uint32_t i = 1; i < XB_IFACE_ROWS; i++) {
 		enrol(i * 3);
 		assert_in_range(find(i * 3).row, 1, XB_IFACE_ROWS - 1);
@@ -253,7 +240,6 @@ static void too_alike(uint32_t cell)
 
 static void numbers_that_are_too_alike(void **state)
 {
-	(void)state;
 	too_alike(100);
 	too_alike(XB_IFACE_CELLS - 1); /* goes on at the first cell */
 	too_alike(XB_IFACE_CELLS - XB_IFACE_PROBES);
@@ -265,7 +251,6 @@ static void cells_that_the_program_looks_at(void **state)
 	const struct xb_iface_cell *cells;
 	unsigned int at = XB_IFACE_CELLS;
 
-	(void)state;
 	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++)
 		enrol(alike(4093, i));
 	cells = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, anchor.ifaces, 0);
@@ -284,7 +269,6 @@ static void muted_until_somebody_has_looked(void **state)
 {
 	uint32_t before;
 
-	(void)state;
 	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
 		enrol(alike(4093, i));
 		assert_int_equal(xb_anchor_mute(&anchor, alike(4093, i), XB_MUTE_NONE, &before), 0);
@@ -307,7 +291,6 @@ static void without_a_table(void **state)
 	size_t count = 7;
 	int kept = anchor.ifaces;
 
-	(void)state;
 	anchor.ifaces = -1;
 	assert_true(xb_anchor_enrol(&anchor, 1, "dev") < 0);
 	assert_true(xb_anchor_dismiss(&anchor, 1) < 0);
@@ -319,20 +302,17 @@ static void without_a_table(void **state)
 
 #define WITH_ANCHOR(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_ANCHOR(sums_of_all_processors),
-		WITH_ANCHOR(all_rows_at_once),
-		WITH_ANCHOR(each_has_a_row_of_its_own),
-		WITH_ANCHOR(enrolled_again),
-		WITH_ANCHOR(a_row_is_used_again),
-		WITH_ANCHOR(as_many_as_there_are_rows),
-		WITH_ANCHOR(numbers_that_are_too_alike),
-		WITH_ANCHOR(cells_that_the_program_looks_at),
-		WITH_ANCHOR(muted_until_somebody_has_looked),
-		WITH_ANCHOR(without_a_table),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_ANCHOR(sums_of_all_processors),
+	WITH_ANCHOR(all_rows_at_once),
+	WITH_ANCHOR(each_has_a_row_of_its_own),
+	WITH_ANCHOR(enrolled_again),
+	WITH_ANCHOR(a_row_is_used_again),
+	WITH_ANCHOR(as_many_as_there_are_rows),
+	WITH_ANCHOR(numbers_that_are_too_alike),
+	WITH_ANCHOR(cells_that_the_program_looks_at),
+	WITH_ANCHOR(muted_until_somebody_has_looked),
+	WITH_ANCHOR(without_a_table),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copies that stay where they are, of no bytes and of more than there can be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 
 static void copies_stay(void **state)
 {
@@ -20,7 +15,6 @@ static void copies_stay(void **state)
 	struct xb_arena arena = {0};
 	uint8_t *copies[COUNT];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		memset(bytes, (int)i + 1, sizes[i]);
 		copies[i] = xb_arena_copy(&arena, bytes, sizes[i]);
@@ -38,7 +32,6 @@ static void many_small_ones(void **state)
 	static const char *copies[50000];
 	struct xb_arena arena = {0};
 
-	(void)state;
 	for (size_t i = 0; i < 50000; i++) {
 		copies[i] = xb_arena_copy(&arena, &i, sizeof(i));
 		assert_non_null(copies[i]);
@@ -54,7 +47,6 @@ static void no_bytes_are_a_copy(void **state)
 	struct xb_arena arena = {0};
 	char *first, *behind;
 
-	(void)state;
 	assert_non_null(xb_arena_copy(&arena, "", 0));
 	first = xb_arena_copy(&arena, "abc", 3);
 	assert_non_null(first);
@@ -71,7 +63,6 @@ static void too_many_bytes_are_refused(void **state)
 	struct xb_arena arena = {0};
 	char *kept;
 
-	(void)state;
 	kept = xb_arena_copy(&arena, "kept", 5);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		xb_error_clear();
@@ -88,7 +79,6 @@ static void a_freed_one_is_empty(void **state)
 	static const struct xb_arena empty;
 	struct xb_arena arena = {0};
 
-	(void)state;
 	xb_arena_free(&arena);
 	assert_non_null(xb_arena_copy(&arena, "once", 5));
 	xb_arena_free(&arena);
@@ -97,15 +87,10 @@ static void a_freed_one_is_empty(void **state)
 	xb_arena_free(&arena);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_stay),
-		cmocka_unit_test(many_small_ones),
-		cmocka_unit_test(no_bytes_are_a_copy),
-		cmocka_unit_test(too_many_bytes_are_refused),
-		cmocka_unit_test(a_freed_one_is_empty),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(copies_stay),		cmocka_unit_test(many_small_ones),
+	cmocka_unit_test(no_bytes_are_a_copy),	cmocka_unit_test(too_many_bytes_are_refused),
+	cmocka_unit_test(a_freed_one_is_empty),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arrays that grow, up to more than there can be. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 
 /* Too much memory is then refused as without the sanitizer. */
 const char *__asan_default_options(void);
@@ -25,7 +20,6 @@ static void an_empty_one_begins(void **state)
 	uint64_t *array = NULL;
 	size_t room = 0;
 
-	(void)state;
 	assert_int_equal(xb_array_grow(&array, &room, 0, sizeof(*array)), 0);
 	assert_null(array);
 	assert_int_equal(room, 0);
@@ -41,7 +35,6 @@ static void contents_stay(void **state)
 	uint32_t *array = NULL;
 	size_t room = 0, moved = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 300000; i++) {
 		size_t before = room;
 
@@ -62,7 +55,6 @@ static void what_fits_does_not_move(void **state)
 	uint32_t *array = NULL, *before;
 	size_t room = 0, had;
 
-	(void)state;
 	assert_int_equal(xb_array_grow(&array, &room, 10, sizeof(*array)), 0);
 	before = array;
 	had = room;
@@ -85,7 +77,6 @@ static void too_much_is_refused(void **state)
 		{SIZE_MAX / 8, 8}, {SIZE_MAX / 24, 24}, {SIZE_MAX, 24},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint8_t *array = NULL, *before;
 		size_t room = 0, had;
@@ -109,7 +100,6 @@ static void allocations_that_wrap_are_refused(void **state)
 {
 	volatile size_t most = SIZE_MAX; /* the compiler knows better, too */
 
-	(void)state;
 	assert_null(xb_array_alloc(most, 2));
 	assert_null(xb_array_alloc(most / 8 + 1, 8));
 	assert_null(xb_array_alloc(most / 24 + 1, 24));
@@ -121,7 +111,6 @@ static void large_ones_are_whole(void **state)
 	static const size_t sizes[] = {1, XB_HUGE_PAGE - 1, XB_HUGE_PAGE, 2 * XB_HUGE_PAGE + 3,
 				       XB_HUGE_MOST + 2 * XB_HUGE_PAGE};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint8_t *array = xb_array_alloc(sizes[i], 1);
 
@@ -132,16 +121,13 @@ static void large_ones_are_whole(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_one_begins),
-		cmocka_unit_test(contents_stay),
-		cmocka_unit_test(what_fits_does_not_move),
-		cmocka_unit_test(too_much_is_refused),
-		cmocka_unit_test(allocations_that_wrap_are_refused),
-		cmocka_unit_test(large_ones_are_whole),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(an_empty_one_begins),
+	cmocka_unit_test(contents_stay),
+	cmocka_unit_test(what_fits_does_not_move),
+	cmocka_unit_test(too_much_is_refused),
+	cmocka_unit_test(allocations_that_wrap_are_refused),
+	cmocka_unit_test(large_ones_are_whole),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's clock, also from a time namespace, where a process reads another one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "support/cmocka.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -109,7 +104,6 @@ static void in_the_initial_namespace(void **state)
 	uint64_t before = now();
 	struct answer answer = ask(NULL, 0);
 
-	(void)state;
 	assert_int_equal(answer.check, 0);
 	assert_in_range(answer.clock, before, now());
 	assert_true(answer.boot_shift == 0);
@@ -142,7 +136,6 @@ static void is_shifted(const char *offsets, int64_t boot_shift)
 
 static void in_a_time_namespace(void **state)
 {
-	(void)state;
 	is_shifted("monotonic 100000 0\nboottime 200000 0\n", 200000 * (int64_t)XB_SECOND);
 	is_shifted("monotonic 4000000000 999999999\nboottime 0 1\n", 1);
 }
@@ -150,7 +143,6 @@ static void in_a_time_namespace(void **state)
 /* Backwards, the kernel keeps nanoseconds positive. */
 static void in_a_namespace_of_the_past(void **state)
 {
-	(void)state;
 	if (now() < 4 * XB_SECOND)
 		skip_because("the machine has just begun");
 	is_shifted("monotonic -2 500000000\nboottime -1 250000000\n",
@@ -161,21 +153,17 @@ static void where_the_offsets_are_of_another(void **state)
 {
 	struct answer answer = ask("monotonic 100000 0\n", 1);
 
-	(void)state;
 	if (answer.check == 1)
 		skip_because("no time namespaces here");
 	assert_true(answer.check < 0);
 	assert_non_null(strstr(answer.message, "cannot read the kernel's clock"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_the_initial_namespace),
-		cmocka_unit_test(in_a_time_namespace),
-		cmocka_unit_test(in_a_namespace_of_the_past),
-		cmocka_unit_test(where_the_offsets_are_of_another),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(in_the_initial_namespace),
+	cmocka_unit_test(in_a_time_namespace),
+	cmocka_unit_test(in_a_namespace_of_the_past),
+	cmocka_unit_test(where_the_offsets_are_of_another),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

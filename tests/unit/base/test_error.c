@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages: their class and code, what is too long, and what is not safe for a terminal. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/text.h"
+#include "support/cmocka.h"
 
 #define MESSAGE_MOST 1023 /* bytes */
 
@@ -48,7 +43,6 @@ static void is_clean(const char *message)
 
 static void codes_and_classes(void **state)
 {
-	(void)state;
 	xb_error_clear();
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 	assert_string_equal(xb_error_message(), "");
@@ -71,7 +65,6 @@ static void codes_and_classes(void **state)
 
 static void a_prefix_keeps_code_and_class(void **state)
 {
-	(void)state;
 	xb_input_error("bad");
 	assert_int_equal(xb_error_prefix(-ESTALE, "%s:%d", "file", 3), -ESTALE);
 	assert_string_equal(xb_error_message(), "file:3: bad");
@@ -82,7 +75,6 @@ static void a_prefix_keeps_code_and_class(void **state)
 
 static void what_is_too_long_is_cut(void **state)
 {
-	(void)state;
 	xb_input_error("%s", of_length(MESSAGE_MOST, 'x'));
 	assert_int_equal(strlen(xb_error_message()), MESSAGE_MOST);
 	xb_input_error("%s", of_length(5000, 'x'));
@@ -102,7 +94,6 @@ static void characters_are_not_cut(void **state)
 {
 	static char text[3 * 1024];
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		memcpy(text + 3 * i, "€", 4);
 	for (size_t shift = 0; shift < 3; shift++) {
@@ -119,7 +110,6 @@ static void characters_are_not_cut(void **state)
 
 static void nothing_breaks_the_terminal(void **state)
 {
-	(void)state;
 	xb_input_error("'%s'", "a\n\033[2J\xff\xc2\x85z\x7f");
 	assert_string_equal(xb_error_message(), "'a??[2J???z?'");
 	xb_system_error(EIO, "'%s'", "\r");
@@ -131,7 +121,6 @@ static void nothing_breaks_the_terminal(void **state)
 
 static void notices_reach_the_sink(void **state)
 {
-	(void)state;
 	xb_notice_sink(keep);
 	xb_error_clear();
 	times = 0;
@@ -151,7 +140,6 @@ static void notices_reach_the_sink(void **state)
 
 static void what_is_held_is_said_or_forgotten(void **state)
 {
-	(void)state;
 	xb_notice_sink(keep);
 	times = 0;
 	xb_notices_hold();
@@ -180,7 +168,6 @@ static void what_does_not_fit_is_said_at_once(void **state)
 {
 	const int many = 100;
 
-	(void)state;
 	xb_notice_sink(keep);
 	times = 0;
 	xb_notices_hold();
@@ -203,7 +190,6 @@ static void keep_progress(const char *what, unsigned long long done, unsigned lo
 
 static void progress_reaches_its_sink(void **state)
 {
-	(void)state;
 	xb_progress("unheard", 1, 2);
 	xb_progress_sink(keep_progress);
 	xb_progress("counting", UINT64_MAX - 1, UINT64_MAX);
@@ -213,19 +199,16 @@ static void progress_reaches_its_sink(void **state)
 	assert_true(last_total == UINT64_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(codes_and_classes),
-		cmocka_unit_test(a_prefix_keeps_code_and_class),
-		cmocka_unit_test(what_is_too_long_is_cut),
-		cmocka_unit_test(characters_are_not_cut),
-		cmocka_unit_test(nothing_breaks_the_terminal),
-		cmocka_unit_test(notices_reach_the_sink),
-		cmocka_unit_test(what_is_held_is_said_or_forgotten),
-		cmocka_unit_test(what_does_not_fit_is_said_at_once),
-		cmocka_unit_test(progress_reaches_its_sink),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(codes_and_classes),
+	cmocka_unit_test(a_prefix_keeps_code_and_class),
+	cmocka_unit_test(what_is_too_long_is_cut),
+	cmocka_unit_test(characters_are_not_cut),
+	cmocka_unit_test(nothing_breaks_the_terminal),
+	cmocka_unit_test(notices_reach_the_sink),
+	cmocka_unit_test(what_is_held_is_said_or_forgotten),
+	cmocka_unit_test(what_does_not_fit_is_said_at_once),
+	cmocka_unit_test(progress_reaches_its_sink),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Notes in lock files: believed of a process that is there since before they were written, of no
  * other, and safe for a terminal whatever they hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/holder.h"
 #include "base/text.h"
+#include "support/cmocka.h"
 
 static int lock = -1;
 
@@ -27,14 +22,12 @@ static int open_lock(void **state)
 {
 	char path[] = "/tmp/xb-holder-XXXXXX";
 
-	(void)state;
 	lock = mkostemp(path, O_CLOEXEC);
 	return lock < 0 || unlink(path);
 }
 
 static int close_lock(void **state)
 {
-	(void)state;
 	return close(lock);
 }
 
@@ -72,7 +65,6 @@ static void the_command_is_shown(void **state)
 {
 	char text[512], prefix[64];
 
-	(void)state;
 	sign(3, "import", "-r", "file");
 	assert_string_equal(noted(), "xdp-bloom import -r file");
 	xb_holder_describe(lock, text, sizeof(text));
@@ -85,7 +77,6 @@ static void the_command_is_shown(void **state)
 /* A program that does one task after another signs each. */
 static void the_last_signature_counts(void **state)
 {
-	(void)state;
 	sign(2, "import", "a-long-name-of-a-file");
 	sign(1, "up");
 	assert_string_equal(noted(), "xdp-bloom up");
@@ -99,7 +90,6 @@ static void long_commands_are_cut(void **state)
 {
 	char word[400];
 
-	(void)state;
 	memset(word, 'w', sizeof(word) - 1);
 	word[sizeof(word) - 1] = '\0';
 	sign(2, word, "more");
@@ -114,7 +104,6 @@ static void long_commands_are_cut(void **state)
 
 static void nothing_breaks_the_terminal(void **state)
 {
-	(void)state;
 	sign(2, "\033[2J`", "\xff\n");
 	assert_string_equal(noted(), "xdp-bloom ?[2J? ??");
 }
@@ -124,7 +113,6 @@ static void a_lock_without_a_note(void **state)
 {
 	char text[512], prefix[64];
 
-	(void)state;
 	assert_string_equal(xb_holder_describe(lock, text, sizeof(text)), "another process");
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	xb_holder_describe(lock, text, sizeof(text));
@@ -166,7 +154,6 @@ static void notes_that_are_not_believed(void **state)
 	const struct note good = read_note();
 	struct note note = good;
 
-	(void)state;
 	assert_non_null(strstr(with(&note), "`xdp-bloom up`"));
 	note.magic ^= 1;
 	assert_string_equal(with(&note), "another process");
@@ -194,7 +181,6 @@ static void a_note_of_another_namespace(void **state)
 {
 	struct note note = read_note();
 
-	(void)state;
 	note.namespace ++;
 	note.process = 812;
 	note.since = 0;
@@ -212,7 +198,6 @@ static void small_rooms(void **state)
 {
 	char text[64];
 
-	(void)state;
 	sign(1, "up");
 	xb_holder_note(lock);
 	for (size_t size = 1; size < 40; size++) {
@@ -231,7 +216,6 @@ static void a_process_that_is_not_there(void **state)
 	struct xb_process process;
 	char text[64];
 
-	(void)state;
 	assert_false(xb_process_look(0, &process));
 	assert_int_equal(process.number, 0);
 	assert_string_equal(process.command, "");
@@ -249,7 +233,6 @@ static void a_process_that_stands_still(void **state)
 	char text[256];
 	int status;
 
-	(void)state;
 	assert_true(child >= 0);
 	if (!child) {
 		prctl(PR_SET_NAME, ") R 1 (");
@@ -270,20 +253,17 @@ static void a_process_that_stands_still(void **state)
 
 #define WITH_LOCK(test) cmocka_unit_test_setup_teardown(test, open_lock, close_lock)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_LOCK(the_command_is_shown),
-		WITH_LOCK(the_last_signature_counts),
-		WITH_LOCK(long_commands_are_cut),
-		WITH_LOCK(nothing_breaks_the_terminal),
-		WITH_LOCK(a_lock_without_a_note),
-		WITH_LOCK(notes_that_are_not_believed),
-		WITH_LOCK(a_note_of_another_namespace),
-		WITH_LOCK(small_rooms),
-		cmocka_unit_test(a_process_that_is_not_there),
-		cmocka_unit_test(a_process_that_stands_still),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_LOCK(the_command_is_shown),
+	WITH_LOCK(the_last_signature_counts),
+	WITH_LOCK(long_commands_are_cut),
+	WITH_LOCK(nothing_breaks_the_terminal),
+	WITH_LOCK(a_lock_without_a_note),
+	WITH_LOCK(notes_that_are_not_believed),
+	WITH_LOCK(a_note_of_another_namespace),
+	WITH_LOCK(small_rooms),
+	cmocka_unit_test(a_process_that_is_not_there),
+	cmocka_unit_test(a_process_that_stands_still),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

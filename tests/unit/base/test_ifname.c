@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names and numbers of interfaces, in a network namespace of its own: what there is, what there is
  * not, and what cannot be determined. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,14 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/ifname.h"
+#include "support/cmocka.h"
 
 static int alone(void **state)
 {
-	(void)state;
 	return unshare(CLONE_NEWNET);
 }
 
@@ -52,7 +46,6 @@ static void one_that_is_there(void **state)
 {
 	char name[IF_NAMESIZE] = "before";
 
-	(void)state;
 	is_number("lo", 1);
 	assert_int_equal(xb_ifname(1, name), 0);
 	assert_string_equal(name, "lo");
@@ -62,7 +55,6 @@ static void the_longest_name(void **state)
 {
 	char name[IF_NAMESIZE];
 
-	(void)state;
 	rename_first("lo", "a23456789abcdef");
 	is_number("a23456789abcdef", 1);
 	/* The kernel would cut it, and find that one. */
@@ -76,7 +68,6 @@ static void the_longest_name(void **state)
 /* The kernel cuts labels of addresses, "lo:1", at the colon: they are no interfaces. */
 static void labels_are_no_names(void **state)
 {
-	(void)state;
 	is_number("lo:1", 0);
 	is_number("lo:", 0);
 	is_number(":", 0);
@@ -87,7 +78,6 @@ static void names_of_nothing(void **state)
 {
 	char longest[300];
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	is_number("", 0);
@@ -106,7 +96,6 @@ static void numbers_of_nothing(void **state)
 					   UINT32_MAX};
 	char name[IF_NAMESIZE];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		memset(name, 'x', sizeof(name));
 		assert_int_equal(xb_ifname(numbers[i], name), 0);
@@ -121,7 +110,6 @@ static void no_descriptor_is_no_answer(void **state)
 	uint32_t ifindex = 77;
 	int by_name, by_number;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -138,13 +126,10 @@ static void no_descriptor_is_no_answer(void **state)
 	assert_string_equal(name, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_is_there),   cmocka_unit_test(the_longest_name),
-		cmocka_unit_test(labels_are_no_names), cmocka_unit_test(names_of_nothing),
-		cmocka_unit_test(numbers_of_nothing),  cmocka_unit_test(no_descriptor_is_no_answer),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_that_is_there),   cmocka_unit_test(the_longest_name),
+	cmocka_unit_test(labels_are_no_names), cmocka_unit_test(names_of_nothing),
+	cmocka_unit_test(numbers_of_nothing),  cmocka_unit_test(no_descriptor_is_no_answer),
+};
 
-	return cmocka_run_group_tests(tests, alone, NULL);
-}
+TEST_MAIN(tests, alone, NULL)

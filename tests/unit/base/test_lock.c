@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks between processes, their numbers, and what is said where they cannot be had. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
+#include "support/cmocka.h"
 
 /* A mount of its own, which goes with the process. */
 static const char folder[] = "/mnt";
@@ -44,14 +39,12 @@ int flock(int fd, int operation)
 
 static int mounted(void **state)
 {
-	(void)state;
 	umask(0);
 	return unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL);
 }
 
 static int begin(void **state)
 {
-	(void)state;
 	xb_patience_set(0);
 	xb_error_clear();
 	return mount("xbt", folder, "tmpfs", 0, "mode=0755");
@@ -59,7 +52,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	refused = 0;
 	xb_locks_drop();
 	return umount2(folder, MNT_DETACH);
@@ -106,7 +98,6 @@ static void taken_and_given_back(void **state)
 	uint64_t number = 1;
 	int lock = xb_lock(folder, XB_WRITER_LOCK);
 
-	(void)state;
 	assert_true(lock >= 0);
 	assert_int_equal(fcntl(lock, F_GETFD), FD_CLOEXEC);
 	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
@@ -133,7 +124,6 @@ static void gone_with_the_process(void **state)
 	uint64_t number;
 	int lock;
 
-	(void)state;
 	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
 	assert_int_equal(number, 4711);
 	end_of(child);
@@ -148,7 +138,6 @@ static void whoever_is_in_the_way_is_named(void **state)
 	pid_t child = holder_of(XB_WRITER_LOCK);
 	char expected[64], text[256];
 
-	(void)state;
 	snprintf(expected, sizeof(expected), "process %d (`", (int)child);
 	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
 	assert_non_null(strstr(xb_error_message(), expected));
@@ -164,7 +153,6 @@ static void looking_makes_nothing(void **state)
 {
 	char text[64], path[64];
 
-	(void)state;
 	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
 	snprintf(path, sizeof(path), "%s/%s", folder, XB_WRITER_LOCK);
 	assert_int_equal(access(path, F_OK), -1);
@@ -180,7 +168,6 @@ static void another_kind_of_file_is_no_lock(void **state)
 	char text[64];
 	uint64_t number = 1;
 
-	(void)state;
 	assert_int_equal(mkfifo("/mnt/" XB_WRITER_LOCK, 0660), 0);
 	assert_true(xb_lock(folder, XB_WRITER_LOCK) < 0);
 	assert_non_null(strstr(xb_error_message(), "not a regular file"));
@@ -195,7 +182,6 @@ static void kept_for_several_steps(void **state)
 	int first = xb_lock(folder, XB_WRITER_LOCK), second;
 	uint64_t number;
 
-	(void)state;
 	xb_lock_keep(XB_WRITER_LOCK, first);
 	xb_lock_keep(XB_BUILDER_LOCK, -1);
 	second = xb_lock(folder, XB_WRITER_LOCK);
@@ -238,7 +224,6 @@ static void those_who_wait_have_their_turn(void **state)
 	uint32_t passed = 0;
 	pid_t child;
 
-	(void)state;
 	assert_ptr_not_equal(times, MAP_FAILED);
 	child = fork();
 	if (!child)
@@ -266,7 +251,6 @@ static void a_lock_that_cannot_be_written_has_no_front(void **state)
 {
 	int lock;
 
-	(void)state;
 	xb_locks_make(folder);
 	read_only();
 	xb_patience_set(1);
@@ -280,7 +264,6 @@ static void the_directory_is_a_lock(void **state)
 {
 	int lock = xb_lock_opening(folder);
 
-	(void)state;
 	assert_true(lock >= 0);
 	assert_int_equal(xb_lock_opening(folder), -EBUSY);
 	assert_non_null(strstr(xb_error_message(), folder));
@@ -298,7 +281,6 @@ static void readers_keep_writers_out_together(void **state)
 	uint64_t number;
 	int one, two;
 
-	(void)state;
 	assert_int_equal(xb_lock_out_writers(folder, &one), 0);
 	assert_int_equal(xb_lock_out_writers(folder, &two), 0);
 	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
@@ -320,7 +302,6 @@ static void nothing_to_lock_where_nothing_is_written(void **state)
 {
 	int lock = 77;
 
-	(void)state;
 	read_only();
 	assert_int_equal(xb_lock_out_writers(folder, &lock), 0);
 	assert_int_equal(lock, -1);
@@ -333,7 +314,6 @@ static void errors_give_no_lock(void **state)
 {
 	int lock = 77;
 
-	(void)state;
 	assert_int_equal(xb_lock_out_writers("/mnt/missing", &lock), -ENOENT);
 	assert_int_equal(lock, -1);
 	lock = 77;
@@ -347,7 +327,6 @@ static void what_cannot_be_determined_is_held(void **state)
 	uint64_t number = 1;
 	int lock = 77;
 
-	(void)state;
 	refused = ENOLCK;
 	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
 	assert_int_equal(number, 0);
@@ -363,7 +342,6 @@ static void one_namespace_shares_a_directory(void **state)
 {
 	int first, second;
 
-	(void)state;
 	assert_int_equal(xb_lock_pid_namespace(folder, &first), 0);
 	assert_int_equal(xb_lock_pid_namespace(folder, &second), 0);
 	assert_true(first >= 0 && second >= 0);
@@ -409,7 +387,6 @@ static void another_namespace_is_refused_meanwhile(void **state)
 	char message[256];
 	int lock;
 
-	(void)state;
 	assert_int_equal(xb_lock_pid_namespace(folder, &lock), 0);
 	assert_int_equal(from_another_namespace(message, sizeof(message)), 1);
 	assert_string_equal(message, "/mnt is in use from another PID namespace; use one namespace "
@@ -422,25 +399,22 @@ static void another_namespace_is_refused_meanwhile(void **state)
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_FOLDER(taken_and_given_back),
-		WITH_FOLDER(gone_with_the_process),
-		WITH_FOLDER(whoever_is_in_the_way_is_named),
-		WITH_FOLDER(looking_makes_nothing),
-		WITH_FOLDER(another_kind_of_file_is_no_lock),
-		WITH_FOLDER(kept_for_several_steps),
-		WITH_FOLDER(those_who_wait_have_their_turn),
-		WITH_FOLDER(a_lock_that_cannot_be_written_has_no_front),
-		WITH_FOLDER(the_directory_is_a_lock),
-		WITH_FOLDER(readers_keep_writers_out_together),
-		WITH_FOLDER(nothing_to_lock_where_nothing_is_written),
-		WITH_FOLDER(errors_give_no_lock),
-		WITH_FOLDER(what_cannot_be_determined_is_held),
-		WITH_FOLDER(one_namespace_shares_a_directory),
-		WITH_FOLDER(another_namespace_is_refused_meanwhile),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_FOLDER(taken_and_given_back),
+	WITH_FOLDER(gone_with_the_process),
+	WITH_FOLDER(whoever_is_in_the_way_is_named),
+	WITH_FOLDER(looking_makes_nothing),
+	WITH_FOLDER(another_kind_of_file_is_no_lock),
+	WITH_FOLDER(kept_for_several_steps),
+	WITH_FOLDER(those_who_wait_have_their_turn),
+	WITH_FOLDER(a_lock_that_cannot_be_written_has_no_front),
+	WITH_FOLDER(the_directory_is_a_lock),
+	WITH_FOLDER(readers_keep_writers_out_together),
+	WITH_FOLDER(nothing_to_lock_where_nothing_is_written),
+	WITH_FOLDER(errors_give_no_lock),
+	WITH_FOLDER(what_cannot_be_determined_is_held),
+	WITH_FOLDER(one_namespace_shares_a_directory),
+	WITH_FOLDER(another_namespace_is_refused_meanwhile),
+};
 
-	return cmocka_run_group_tests(tests, mounted, NULL);
-}
+TEST_MAIN(tests, mounted, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Windows into files: pages as they are touched, and never one beyond the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/mapping.h"
+#include "support/cmocka.h"
 
 #define PAGES 8
 
@@ -24,7 +19,6 @@ static int file = -1;
 /* Each byte of a page is its number and one. */
 static int begin(void **state)
 {
-	(void)state;
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	file = memfd_create("test", MFD_CLOEXEC);
 	if (file < 0 || ftruncate(file, (off_t)(PAGES * page)))
@@ -41,7 +35,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	return close(file);
 }
 
@@ -58,7 +51,6 @@ static void only_what_is_touched(void **state)
 {
 	struct xb_mapping window;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(window.size, PAGES * page);
 	assert_int_equal(pages_mapped(&window), 0);
@@ -79,7 +71,6 @@ static void bytes_that_span_pages(void **state)
 	struct xb_mapping window;
 	uint8_t byte;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(xb_mapping_map(&window, 3 * page - 1, 2), 0);
 	assert_int_equal(pages_mapped(&window), 2);
@@ -103,7 +94,6 @@ static void all_at_once(void **state)
 {
 	struct xb_mapping window;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(xb_mapping_map(&window, 0, 1), 0);
 	assert_int_equal(xb_mapping_map_all(&window), 0);
@@ -120,7 +110,6 @@ static void whole_pages_are_reserved(void **state)
 {
 	struct xb_mapping window;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, file, 1), 0);
 	assert_int_equal(window.size, page);
 	xb_mapping_close(&window);
@@ -149,7 +138,6 @@ static void nothing_beyond_the_end(void **state)
 	};
 	struct xb_mapping window;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		xb_error_clear();
@@ -165,7 +153,6 @@ static void what_cannot_be_mapped(void **state)
 {
 	struct xb_mapping window;
 
-	(void)state;
 	assert_int_equal(xb_mapping_open(&window, -1, PAGES * page), 0);
 	assert_int_equal(xb_mapping_map(&window, 0, 1), -EBADF);
 	assert_non_null(strstr(xb_error_message(), "cannot map "));
@@ -182,16 +169,13 @@ static void what_cannot_be_mapped(void **state)
 	xb_mapping_close(&window);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(only_what_is_touched, begin, end),
-		cmocka_unit_test_setup_teardown(bytes_that_span_pages, begin, end),
-		cmocka_unit_test_setup_teardown(all_at_once, begin, end),
-		cmocka_unit_test_setup_teardown(whole_pages_are_reserved, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_beyond_the_end, begin, end),
-		cmocka_unit_test_setup_teardown(what_cannot_be_mapped, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(only_what_is_touched, begin, end),
+	cmocka_unit_test_setup_teardown(bytes_that_span_pages, begin, end),
+	cmocka_unit_test_setup_teardown(all_at_once, begin, end),
+	cmocka_unit_test_setup_teardown(whole_pages_are_reserved, begin, end),
+	cmocka_unit_test_setup_teardown(nothing_beyond_the_end, begin, end),
+	cmocka_unit_test_setup_teardown(what_cannot_be_mapped, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,10 +2,6 @@
 /* How much memory there is, from files of the kernel that the test writes: cgroups of both
  * versions, their parents, no limit, and files that are not there. The identity of the boot, too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/boot.h"
 #include "base/memory.h"
+#include "support/cmocka.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -157,7 +152,6 @@ static void no_meminfo(void)
 
 static void the_machine_has(void **state)
 {
-	(void)state;
 	is_available(no_group, 4 * MIB);
 	is_available(no_limit, 4 * MIB);
 	is_available(no_limit_v1, 4 * MIB);
@@ -225,7 +219,6 @@ static void without_usage(void)
 
 static void a_group_leaves(void **state)
 {
-	(void)state;
 	is_available(own_limit, 2 * MIB);
 	is_available(limit_of_a_parent, 1 * MIB);
 	is_available(limit_of_the_root, 1);
@@ -253,7 +246,6 @@ static void more_pages_than_used(void)
 
 static void pages_are_given_back(void **state)
 {
-	(void)state;
 	is_available(pages_of_files, MIB + 1024);
 	is_available(more_pages_than_used, 2 * MIB);
 }
@@ -277,7 +269,6 @@ static void group_that_is_too_long(void)
 
 static void lines_of_all_kinds(void **state)
 {
-	(void)state;
 	is_available(strange_groups, 1 * MIB);
 	is_available(group_that_is_too_long, 4 * MIB);
 }
@@ -314,7 +305,6 @@ static void the_process_is_bound(void **state)
 {
 	struct rlimit limit;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
 	assert_true(found(no_limit, bound) == limit.rlim_cur);
 	assert_true(found(data_and_limit, bound) == DATA + 2 * MIB);
@@ -371,7 +361,6 @@ static void the_boot(void **state)
 					  0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 	uint64_t parts[2] = {found(a_boot, first_of_boot), found(a_boot, second_of_boot)};
 
-	(void)state;
 	assert_memory_equal(parts, bytes, sizeof(bytes));
 	assert_true(found(no_boot, first_of_boot) == 0);
 	assert_true(found(no_boot, second_of_boot) == 0);
@@ -381,13 +370,10 @@ static void the_boot(void **state)
 	assert_true(found(half_a_boot, second_of_boot) == 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_machine_has),	cmocka_unit_test(a_group_leaves),
-		cmocka_unit_test(pages_are_given_back), cmocka_unit_test(lines_of_all_kinds),
-		cmocka_unit_test(the_process_is_bound), cmocka_unit_test(the_boot),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_machine_has),	cmocka_unit_test(a_group_leaves),
+	cmocka_unit_test(pages_are_given_back), cmocka_unit_test(lines_of_all_kinds),
+	cmocka_unit_test(the_process_is_bound), cmocka_unit_test(the_boot),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

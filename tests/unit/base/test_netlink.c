@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests and answers of rtnetlink: attributes of messages that are short, damaged or twice there,
  * and how a conversation with the kernel ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +9,14 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/netlink.h"
+#include "support/cmocka.h"
 
 #define MOST 3
 
 static int alone(void **state)
 {
-	(void)state;
 	return unshare(CLONE_NEWNET);
 }
 
@@ -32,7 +26,6 @@ static void requests_begin_empty(void **state)
 	struct nlmsghdr *header = (void *)request.bytes;
 	struct ifinfomsg *link;
 
-	(void)state;
 	memset(&request, 0xa5, sizeof(request));
 	link = xb_netlink_begin(&request, RTM_GETLINK, NLM_F_DUMP, sizeof(*link));
 	assert_ptr_equal(link, request.bytes + NLMSG_HDRLEN);
@@ -64,7 +57,6 @@ static void attributes_by_type(void **state)
 	struct nlmsghdr *message = begin_message(&request);
 	const struct nlattr *table[MOST + 2], *behind;
 
-	(void)state;
 	mnl_attr_put_u32(message, 1, 11);
 	mnl_attr_put_u32(message, MOST, 33);
 	mnl_attr_put_u32(message, MOST + 1, 44);
@@ -86,7 +78,6 @@ static void messages_without_attributes(void **state)
 	struct nlmsghdr *message = begin_message(&request);
 	const struct nlattr *table[MOST + 2];
 
-	(void)state;
 	for (uint32_t size = NLMSG_HDRLEN; size <= NLMSG_HDRLEN + sizeof(struct ifinfomsg);
 	     size++) {
 		message->nlmsg_len = size; /* a header that is cut short, too */
@@ -105,7 +96,6 @@ static void attributes_that_are_cut(void **state)
 	struct nlmsghdr *whole = begin_message(&request);
 	uint32_t first;
 
-	(void)state;
 	mnl_attr_put_u32(whole, 1, 11);
 	first = whole->nlmsg_len;
 	mnl_attr_put_u32(whole, 2, 22);
@@ -127,7 +117,6 @@ static void lengths_that_lie(void **state)
 {
 	static const uint16_t lengths[] = {0, 1, 3, 5 + 4 + 4, 0xffff};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct xb_netlink_request request;
 		struct nlmsghdr *message = begin_message(&request);
@@ -148,7 +137,6 @@ static void nested_ones(void **state)
 	const struct nlattr *table[MOST + 2];
 	struct nlattr *outer;
 
-	(void)state;
 	outer = mnl_attr_nest_start(message, 9);
 	mnl_attr_put_u32(message, 1, 111);
 	mnl_attr_put_u32(message, MOST + 1, 4);
@@ -175,7 +163,6 @@ static void numbers_that_are_too_short(void **state)
 		uint8_t bytes[8];
 	} some = {.attribute = {.nla_type = 1}, .bytes = {1, 1, 1, 1, 2, 2, 2, 2}};
 
-	(void)state;
 	assert_int_equal(xb_netlink_u32(NULL), 0);
 	for (uint16_t size = 0; size < 4; size++) {
 		some.attribute.nla_len = (uint16_t)(NLA_HDRLEN + size);
@@ -216,7 +203,6 @@ static void one_answer(void **state)
 {
 	struct seen seen = {0};
 
-	(void)state;
 	assert_int_equal(ask_link(1, 0, &seen), 0);
 	assert_int_equal(seen.answers, 1);
 	assert_int_equal(seen.index, 1);
@@ -229,7 +215,6 @@ static void what_there_is_not(void **state)
 {
 	struct seen seen = {0};
 
-	(void)state;
 	assert_int_equal(ask_link(12345, 0, &seen), -ENODEV);
 	assert_int_equal(seen.answers, 0);
 	assert_string_equal(xb_error_message(), "");
@@ -240,7 +225,6 @@ static void what_the_kernel_refuses(void **state)
 	struct xb_netlink_request request;
 	struct seen seen = {0};
 
-	(void)state;
 	xb_netlink_begin(&request, RTM_GETLINK, 0, 1); /* less than its header */
 	assert_int_equal(xb_netlink_ask(&request, see, &seen), -EINVAL);
 	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
@@ -254,7 +238,6 @@ static void the_reader_ends_it(void **state)
 	static const int errors[] = {-EINTR, -ENODEV, -EIO, -1};
 	struct seen seen;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		seen = (struct seen){.result = errors[i]};
 		assert_int_equal(ask_link(0, NLM_F_DUMP, &seen), errors[i]);
@@ -266,21 +249,18 @@ static void the_reader_ends_it(void **state)
 	assert_int_equal(seen.answers, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_begin_empty),
-		cmocka_unit_test(attributes_by_type),
-		cmocka_unit_test(messages_without_attributes),
-		cmocka_unit_test(attributes_that_are_cut),
-		cmocka_unit_test(lengths_that_lie),
-		cmocka_unit_test(nested_ones),
-		cmocka_unit_test(numbers_that_are_too_short),
-		cmocka_unit_test(one_answer),
-		cmocka_unit_test(what_there_is_not),
-		cmocka_unit_test(what_the_kernel_refuses),
-		cmocka_unit_test(the_reader_ends_it),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(requests_begin_empty),
+	cmocka_unit_test(attributes_by_type),
+	cmocka_unit_test(messages_without_attributes),
+	cmocka_unit_test(attributes_that_are_cut),
+	cmocka_unit_test(lengths_that_lie),
+	cmocka_unit_test(nested_ones),
+	cmocka_unit_test(numbers_that_are_too_short),
+	cmocka_unit_test(one_answer),
+	cmocka_unit_test(what_there_is_not),
+	cmocka_unit_test(what_the_kernel_refuses),
+	cmocka_unit_test(the_reader_ends_it),
+};
 
-	return cmocka_run_group_tests(tests, alone, NULL);
-}
+TEST_MAIN(tests, alone, NULL)

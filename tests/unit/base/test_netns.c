@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Network namespaces: which are the same, how to enter one, and which are gone. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/netns.h"
+#include "support/cmocka.h"
 
 #define EXAMPLE "nsenter --net=/run/netns/NAME"
 
@@ -27,7 +22,6 @@ static const char *const name = "xbt'name";
 /* A mount namespace, which goes with the process. */
 static int begin(void **state)
 {
-	(void)state;
 	return unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	       mount("xbt", "/run", "tmpfs", 0, "mode=0755") || mkdir("/run/netns", 0755);
 }
@@ -68,7 +62,6 @@ static void the_same_and_others(void **state)
 	struct xb_netns self = xb_netns_self(), again = xb_netns_self(), other;
 	pid_t child = another(&other);
 
-	(void)state;
 	assert_true(self.cookie != 0 && self.inode != 0);
 	assert_true(xb_netns_same(&self, &again));
 	assert_false(xb_netns_same(&self, &other));
@@ -90,7 +83,6 @@ static void the_initial_one(void **state)
 {
 	const struct xb_netns first = {1, 77}, numbered = {77, 0xEFFFFFF9U}, none = {0, 0};
 
-	(void)state;
 	assert_true(xb_netns_is_initial(&first));
 	assert_true(xb_netns_is_initial(&numbered));
 	assert_false(xb_netns_is_initial(&none));
@@ -102,7 +94,6 @@ static void no_name_is_an_example(void **state)
 	char text[XB_NETNS_ENTER];
 	pid_t child = another(&other);
 
-	(void)state;
 	assert_false(xb_netns_enter(&none, text));
 	assert_string_equal(text, EXAMPLE);
 	assert_false(xb_netns_enter(&other, text));
@@ -127,7 +118,6 @@ static void a_named_one_is_entered(void **state)
 	struct xb_netns other, former, unknown;
 	pid_t child = another(&other);
 
-	(void)state;
 	snprintf(path, sizeof(path), "/run/netns/%s", name);
 	bind_name(child, path);
 	assert_true(xb_netns_enter(&other, text));
@@ -167,7 +157,6 @@ static void gone_with_its_last_process(void **state)
 	pid_t child = another(&other);
 	struct xb_netns former = {other.cookie + 1, other.inode};
 
-	(void)state;
 	assert_false(xb_netns_is_gone(&other));
 	assert_true(xb_netns_is_gone(&former));
 	end_of(child);
@@ -181,15 +170,10 @@ static void gone_with_its_last_process(void **state)
 	assert_false(xb_netns_is_gone(&self));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_and_others),
-		cmocka_unit_test(the_initial_one),
-		cmocka_unit_test(no_name_is_an_example),
-		cmocka_unit_test(a_named_one_is_entered),
-		cmocka_unit_test(gone_with_its_last_process),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_same_and_others),	      cmocka_unit_test(the_initial_one),
+	cmocka_unit_test(no_name_is_an_example),      cmocka_unit_test(a_named_one_is_entered),
+	cmocka_unit_test(gone_with_its_last_process),
+};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
-}
+TEST_MAIN(tests, begin, NULL)

@@ -2,10 +2,6 @@
 /* Files that get their name when they are complete, with and without a name meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/newfile.h"
+#include "support/cmocka.h"
 
 static bool always_named; /* as on a file system that knows no others */
 
@@ -38,14 +33,12 @@ static char folder[] = "/tmp/newfile-XXXXXX";
 
 static int in_folder(void **state)
 {
-	(void)state;
 	strcpy(folder, "/tmp/newfile-XXXXXX");
 	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
 }
 
 static int away(void **state)
 {
-	(void)state;
 	always_named = false;
 	return system("rm -rf -- *.x .[!.]*; cd / && rmdir \"$OLDPWD\"") || chdir("/");
 }
@@ -87,7 +80,6 @@ static void holds(const char *path, const char *text, mode_t mode)
 
 static void modes(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		always_named = i;
 		umask(027);
@@ -106,7 +98,6 @@ static void links(void **state)
 {
 	struct stat about;
 
-	(void)state;
 	umask(022);
 	for (int i = 0; i < 2; i++) {
 		always_named = i;
@@ -125,7 +116,6 @@ static void long_names(void **state)
 	char name[257];
 	struct xb_newfile file;
 
-	(void)state;
 	umask(022);
 	memset(name, 'n', sizeof(name));
 	strcpy(name + 253, ".x");
@@ -147,7 +137,6 @@ static void unfinished(void **state)
 {
 	struct xb_newfile file;
 
-	(void)state;
 	umask(022);
 	write_file("a.x", "before");
 	for (int i = 0; i < 4; i++) {
@@ -170,14 +159,11 @@ static void unfinished(void **state)
 	holds("a.x", "after", 0644);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(modes, in_folder, away),
-		cmocka_unit_test_setup_teardown(links, in_folder, away),
-		cmocka_unit_test_setup_teardown(long_names, in_folder, away),
-		cmocka_unit_test_setup_teardown(unfinished, in_folder, away),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(modes, in_folder, away),
+	cmocka_unit_test_setup_teardown(links, in_folder, away),
+	cmocka_unit_test_setup_teardown(long_names, in_folder, away),
+	cmocka_unit_test_setup_teardown(unfinished, in_folder, away),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Paths that fit to the last byte, and one byte more. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "base/paths.h"
+#include "support/cmocka.h"
 
 static char longest[XB_PATH_MAX + 1]; /* "/dddd..." */
 
@@ -26,7 +21,6 @@ static void joined_if_it_fits(void **state)
 {
 	char path[XB_PATH_MAX];
 
-	(void)state;
 	assert_int_equal(xb_path_join(path, "/run/here", "name"), 0);
 	assert_string_equal(path, "/run/here/name");
 	assert_int_equal(xb_path_join(path, of_length(XB_PATH_MAX - 1 - strlen("/name")), "name"),
@@ -40,7 +34,6 @@ static void the_parent_of_what_fits(void **state)
 {
 	char parent[XB_PATH_MAX];
 
-	(void)state;
 	assert_int_equal(xb_path_parent(parent, "/sys/fs/bpf/xdp-bloom"), 0);
 	assert_string_equal(parent, "/sys/fs/bpf");
 	assert_int_equal(xb_path_parent(parent, "/bpf"), 0);
@@ -50,12 +43,9 @@ static void the_parent_of_what_fits(void **state)
 	assert_non_null(strstr(xb_error_message(), "...: path too long"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(joined_if_it_fits),
-		cmocka_unit_test(the_parent_of_what_fits),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(joined_if_it_fits),
+	cmocka_unit_test(the_parent_of_what_fits),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

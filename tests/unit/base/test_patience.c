@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One budget of time for all waits, and what is said meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/patience.h"
 #include "base/program.h"
+#include "support/cmocka.h"
 
 static char told[512];
 static int times;
@@ -29,7 +24,6 @@ static void keep(enum xb_notice_kind kind, const char *message)
 
 static int begin(void **state)
 {
-	(void)state;
 	xb_notice_sink(keep);
 	xb_error_clear();
 	told[0] = '\0';
@@ -54,7 +48,6 @@ static void without_patience(void **state)
 {
 	struct xb_wait wait = {0};
 
-	(void)state;
 	xb_patience_set(0);
 	assert_false(xb_wait_on(&wait, "process 812 holds it"));
 	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
@@ -73,7 +66,6 @@ static void the_program_adds_its_advice(void **state)
 {
 	struct xb_wait wait = {0};
 
-	(void)state;
 	assert_string_equal(xb_program(), "xdp-bloom");
 	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
 	xb_program_set("other", advice);
@@ -91,7 +83,6 @@ static void all_waits_have_one_budget(void **state)
 	uint64_t begun, least, left;
 	bool gave_up, goes_on;
 
-	(void)state;
 	xb_patience_set(60);
 	wait_for(&one, 600, &gave_up);
 	assert_false(gave_up);
@@ -122,7 +113,6 @@ static void it_is_said_once(void **state)
 	struct xb_wait wait = {0};
 	bool gave_up;
 
-	(void)state;
 	xb_patience_set(60);
 	wait_for(&wait, 700, &gave_up);
 	xb_wait_end(&wait);
@@ -143,7 +133,6 @@ static void the_longest_patience(void **state)
 {
 	struct xb_wait wait = {.before = XB_SECOND};
 
-	(void)state;
 	xb_patience_set(UINT32_MAX);
 	assert_true(xb_wait_on(&wait, "it"));
 	assert_string_equal(told, "waiting, for another 4294967295 s at most: it");
@@ -159,7 +148,6 @@ static void waker(bool wake)
 
 static void wakers(void **state)
 {
-	(void)state;
 	assert_false(xb_wait_wake(true));
 	xb_wait_waker(waker);
 	assert_true(xb_wait_wake(true));
@@ -171,16 +159,13 @@ static void wakers(void **state)
 	assert_int_equal(awake, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(without_patience, begin),
-		cmocka_unit_test_setup(the_program_adds_its_advice, begin),
-		cmocka_unit_test_setup(all_waits_have_one_budget, begin),
-		cmocka_unit_test_setup(it_is_said_once, begin),
-		cmocka_unit_test_setup(the_longest_patience, begin),
-		cmocka_unit_test(wakers),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(without_patience, begin),
+	cmocka_unit_test_setup(the_program_adds_its_advice, begin),
+	cmocka_unit_test_setup(all_waits_have_one_budget, begin),
+	cmocka_unit_test_setup(it_is_said_once, begin),
+	cmocka_unit_test_setup(the_longest_patience, begin),
+	cmocka_unit_test(wakers),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

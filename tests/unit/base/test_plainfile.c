@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Only a plain file with one name is opened, whatever somebody put in its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +14,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/plainfile.h"
+#include "support/cmocka.h"
 
 /* A mount of its own, which goes with the process. */
 static const char folder[] = "/mnt";
 
 static int mounted(void **state)
 {
-	(void)state;
 	umask(0);
 	return unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	       mount("xbt", folder, "tmpfs", 0, "mode=0755");
@@ -73,7 +67,6 @@ static void one_that_is_missing_is_made(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	assert_int_equal(xb_plainfile_check(path), 0);
 	assert_int_equal(access(path, F_OK), -1);
 	fd = xb_plainfile_open(path);
@@ -92,7 +85,6 @@ static void one_that_is_there_is_kept(void **state)
 	char byte = 0;
 	int fd;
 
-	(void)state;
 	make("old", 0600);
 	fd = xb_plainfile_open(at("old"));
 	assert_int_equal(write(fd, "y", 1), 1);
@@ -105,7 +97,6 @@ static void one_that_is_there_is_kept(void **state)
 
 static void links_are_refused(void **state)
 {
-	(void)state;
 	make("target", 0600);
 	assert_int_equal(symlink("target", at("symbolic")), 0);
 	is_refused("symbolic");
@@ -126,7 +117,6 @@ static void other_kinds_are_refused(void **state)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	assert_int_equal(mkdir(at("directory"), 0755), 0);
 	is_refused("directory");
 	assert_int_equal(mkfifo(at("pipe"), 0600), 0); /* does not hang */
@@ -141,7 +131,6 @@ static void other_kinds_are_refused(void **state)
 
 static void what_cannot_be_opened(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_plainfile_open(at("none/file")), -ENOENT);
 	assert_non_null(strstr(xb_error_message(), "cannot open /mnt/none/file: No such file"));
 	assert_int_equal(xb_plainfile_check(at("none/file")), 0);
@@ -152,7 +141,6 @@ static void another_file_is_told_apart(void **state)
 {
 	int fd;
 
-	(void)state;
 	make("mine", 0600);
 	make("other", 0600);
 	fd = open(at("mine"), O_RDONLY | O_CLOEXEC);
@@ -176,7 +164,6 @@ static void one_that_cannot_be_written_is_read(void **state)
 	char byte;
 	int fd;
 
-	(void)state;
 	assert_int_equal(mount("none", folder, "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
 	fd = xb_plainfile_open(at("old"));
 	assert_true(fd >= 0);
@@ -191,17 +178,14 @@ static void one_that_cannot_be_written_is_read(void **state)
 	is_refused("socket");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_is_missing_is_made),
-		cmocka_unit_test(one_that_is_there_is_kept),
-		cmocka_unit_test(links_are_refused),
-		cmocka_unit_test(other_kinds_are_refused),
-		cmocka_unit_test(what_cannot_be_opened),
-		cmocka_unit_test(another_file_is_told_apart),
-		cmocka_unit_test(one_that_cannot_be_written_is_read),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_that_is_missing_is_made),
+	cmocka_unit_test(one_that_is_there_is_kept),
+	cmocka_unit_test(links_are_refused),
+	cmocka_unit_test(other_kinds_are_refused),
+	cmocka_unit_test(what_cannot_be_opened),
+	cmocka_unit_test(another_file_is_told_apart),
+	cmocka_unit_test(one_that_cannot_be_written_is_read),
+};
 
-	return cmocka_run_group_tests(tests, mounted, NULL);
-}
+TEST_MAIN(tests, mounted, NULL)

@@ -2,19 +2,14 @@
 /* Files of the kernel, read at once; and the PID namespace, of which a child may have another. */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/procfile.h"
+#include "support/cmocka.h"
 
 /* A file with these bytes: under valgrind this thread has another name of its own. */
 static const char *named(const char *name)
@@ -27,7 +22,6 @@ static void a_file_is_read(void **state)
 {
 	char text[64];
 
-	(void)state;
 	assert_int_equal(xb_procfile_read(named("a name"), text, sizeof(text)), 7);
 	assert_string_equal(text, "a name\n");
 }
@@ -36,7 +30,6 @@ static void a_small_room(void **state)
 {
 	char text[5];
 
-	(void)state;
 	assert_int_equal(xb_procfile_read(named("a name"), text, sizeof(text)), 4);
 	assert_string_equal(text, "a na");
 }
@@ -45,7 +38,6 @@ static void what_cannot_be_read(void **state)
 {
 	char text[8] = "before";
 
-	(void)state;
 	assert_int_equal(xb_procfile_read("/proc/self/nothing", text, sizeof(text)), -1);
 	assert_int_equal(errno, ENOENT);
 	assert_string_equal(text, "");
@@ -66,7 +58,6 @@ static void the_pid_namespace_is_ours(void **state)
 {
 	uint64_t ours = inode_of("/proc/self/ns/pid");
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(xb_pid_namespace(), ours);
 }
@@ -91,7 +82,6 @@ static void a_child_has_its_own(void **state)
 	pid_t child = fork();
 	int status;
 
-	(void)state;
 	if (!child)
 		_exit(ask_in_another());
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -103,13 +93,10 @@ static void a_child_has_its_own(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_read),      cmocka_unit_test(a_small_room),
-		cmocka_unit_test(what_cannot_be_read), cmocka_unit_test(the_pid_namespace_is_ours),
-		cmocka_unit_test(a_child_has_its_own),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_file_is_read),      cmocka_unit_test(a_small_room),
+	cmocka_unit_test(what_cannot_be_read), cmocka_unit_test(the_pid_namespace_is_ours),
+	cmocka_unit_test(a_child_has_its_own),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,23 +2,18 @@
 /* Messages of the library name no command, unless the program gives it the words. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
 #include "base/program.h"
+#include "support/cmocka.h"
 
 static const char *words(enum xb_advice advice)
 {
@@ -27,8 +22,6 @@ static const char *words(enum xb_advice advice)
 
 static void quiet(enum xb_notice_kind kind, const char *message)
 {
-	(void)kind;
-	(void)message;
 }
 
 /* Of a lock that another descriptor has. */
@@ -51,7 +44,6 @@ static const char *message_of_a_wait(void)
 
 static void words_of_the_program(void **state)
 {
-	(void)state;
 	assert_string_equal(xb_program(), "xdp-bloom");
 	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
 	xb_program_set("program", words);
@@ -73,7 +65,6 @@ static void a_wait_ends_without_signals(void **state)
 {
 	struct sigaction before, after;
 
-	(void)state;
 	assert_int_equal(sigaction(SIGALRM, NULL, &before), 0);
 	message_of_a_wait();
 	assert_int_equal(sigaction(SIGALRM, NULL, &after), 0);
@@ -94,7 +85,6 @@ static void a_build_has_a_name(void **state)
 	const uint8_t *build = xb_program_build(&size);
 	const char *note;
 
-	(void)state;
 	assert_non_null(build);
 	assert_int_equal(size, 20);
 	assert_non_null(program);

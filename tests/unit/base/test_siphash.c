@@ -2,14 +2,9 @@
 /* SipHash with 128 bits: what OpenSSL computes (openssl mac -macopt size:16 SIPHASH), in parts of
  * any size. */
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/siphash.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 
 #define LONGEST 4096
@@ -43,7 +38,6 @@ static void what_others_compute(void **state)
 	uint8_t bytes[64];
 	uint64_t half[2];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -58,7 +52,6 @@ static void parts_are_the_whole(void **state)
 	static uint8_t bytes[LONGEST];
 	uint64_t whole[2], half[2];
 
-	(void)state;
 	random_begin();
 	for (size_t i = 0; i < LONGEST; i++)
 		bytes[i] = (uint8_t)random_word();
@@ -87,7 +80,6 @@ static void each_byte_and_the_key_count(void **state)
 	uint64_t before[2], after[2];
 	struct xb_siphash hash;
 
-	(void)state;
 	hash_of(bytes, sizeof(bytes), before);
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = 1;
@@ -103,13 +95,10 @@ static void each_byte_and_the_key_count(void **state)
 	assert_true(before[0] != after[0] && before[1] != after[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_others_compute),
-		cmocka_unit_test(parts_are_the_whole),
-		cmocka_unit_test(each_byte_and_the_key_count),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_others_compute),
+	cmocka_unit_test(parts_are_the_whole),
+	cmocka_unit_test(each_byte_and_the_key_count),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UTF-8 and what is safe for a terminal; numbers as people write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/text.h"
+#include "support/cmocka.h"
 
 static void numbers(void **state)
 {
-	(void)state;
 	assert_string_equal(XB_NUMBER(0.0), "0");
 	assert_string_equal(XB_NUMBER(1.5), "1.5");
 	assert_string_equal(XB_NUMBER(0.1), "0.1");
@@ -62,7 +56,6 @@ static void characters(void **state)
 		{"\xff", 0},
 	};
 
-	(void)state;
 	assert_int_equal(xb_utf8_character("a", 0), 0);
 	assert_int_equal(xb_utf8_character("\xc2\x80", 0), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -78,7 +71,6 @@ static void characters(void **state)
 
 static void control_characters(void **state)
 {
-	(void)state;
 	assert_false(xb_utf8_is_control("\n", 0));
 	assert_true(xb_utf8_is_control("", 1));
 	assert_true(xb_utf8_is_control("\x1f", 1));
@@ -111,7 +103,6 @@ static void cleaned(void **state)
 	};
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		strcpy(text, rows[i][0]);
 		xb_utf8_clean(text);
@@ -132,7 +123,6 @@ static void shown(const char *text, size_t size, size_t room, const char *expect
 
 static void shown_as_far_as_there_is_room(void **state)
 {
-	(void)state;
 	shown("", 5, 1, "");
 	shown("abc", 0, 8, "");
 	shown("abc", 2, 8, "ab");
@@ -157,23 +147,35 @@ static void bytes_that_only_go_on_are_shown(void **state)
 {
 	char text[50];
 
-	(void)state;
 	memset(text, 0x80, sizeof(text));
 	shown(text, sizeof(text), 11, "??????????");
 	text[0] = 'a';
 	shown(text, sizeof(text), 11, "a?????????");
 }
 
-int main(void)
+static void a_line_is_cut_where_it_is_full(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(characters),
-		cmocka_unit_test(control_characters),
-		cmocka_unit_test(cleaned),
-		cmocka_unit_test(shown_as_far_as_there_is_room),
-		cmocka_unit_test(bytes_that_only_go_on_are_shown),
-		cmocka_unit_test(numbers),
-	};
+	char text[8] = "";
+	struct xb_line line = {.text = text, .room = sizeof(text)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	xb_line_put(&line, "%s", "ab");
+	xb_line_put(&line, " %d", 12);
+	assert_string_equal(text, "ab 12");
+	xb_line_put(&line, "%s", "345");
+	assert_string_equal(text, "ab 1234");
+	assert_int_equal(line.used, 7);
+	xb_line_put(&line, "%s", "6");
+	assert_string_equal(text, "ab 1234");
 }
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(characters),
+	cmocka_unit_test(control_characters),
+	cmocka_unit_test(cleaned),
+	cmocka_unit_test(shown_as_far_as_there_is_room),
+	cmocka_unit_test(bytes_that_only_go_on_are_shown),
+	cmocka_unit_test(numbers),
+	cmocka_unit_test(a_line_is_cut_where_it_is_full),
+};
+
+TEST_MAIN(tests, NULL, NULL)

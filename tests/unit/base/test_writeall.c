@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All bytes are written, or errno says why not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/writeall.h"
+#include "support/cmocka.h"
 
 #define BYTES 1000000 /* a pipe takes 64 KiB at once */
 
@@ -25,7 +21,6 @@ static void through_a_pipe(void **state)
 	int ends[2], status;
 	pid_t child;
 
-	(void)state;
 	assert_non_null(bytes);
 	for (size_t i = 0; i < BYTES; i++)
 		bytes[i] = (char)(i % 251);
@@ -49,7 +44,6 @@ static void what_fails(void **state)
 {
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(full >= 0);
 	assert_false(xb_write_all(full, "text", 4));
 	assert_int_equal(errno, ENOSPC);
@@ -59,12 +53,9 @@ static void what_fails(void **state)
 	assert_int_equal(errno, EBADF);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(through_a_pipe),
-		cmocka_unit_test(what_fails),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(through_a_pipe),
+	cmocka_unit_test(what_fails),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The counting filter on plain memory: shared bits, saturation, absent keys; and the rate against
  * the model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bloom/bloom.h"
 #include "bloom/sizing.h"
+#include "support/cmocka.h"
 
 static struct xb_bloom make(uint32_t blocks, uint32_t probes)
 {
@@ -77,7 +72,6 @@ static void one_of_two_that_share_every_bit_but_one(void **state)
 	struct xb_bloom filter = make(1, XB_PROBES_FEW);
 	uint64_t low = 0x5a5a5a5a5a5a5a5a, a = hash_of(&filter, low);
 
-	(void)state;
 	for (int word = 0; word < 8; word++) {
 		uint64_t b = hash_of(&filter, low ^ (1ULL << (6 * word)));
 
@@ -100,7 +94,6 @@ static void deleting_what_was_not_added_is_refused(void **state)
 	struct xb_counters before;
 	uint64_t a = hash_of(&filter, 0), b = hash_of(&filter, 1);
 
-	(void)state;
 	xb_bloom_add(&filter, a);
 	before = filter.counters[0];
 	assert_true(xb_bloom_delete(&filter, b) < 0);
@@ -113,7 +106,6 @@ static void a_counter_at_its_end_sticks(void **state)
 {
 	uint64_t a = 0x5a5a5a5a5a5a5a5a;
 
-	(void)state;
 	for (int adds = 1; adds <= 40; adds++) {
 		struct xb_bloom filter = make(1, XB_PROBES_FEW);
 
@@ -135,7 +127,6 @@ static void building_equals_adding(void **state)
 	const uint32_t blocks = 512, keys = 10000;
 	uint64_t *hashes = calloc(keys, sizeof(*hashes));
 
-	(void)state;
 	for (uint32_t probes = XB_PROBES_FEW; probes <= XB_PROBES_MANY; probes += XB_PROBES_FEW) {
 		struct xb_bloom one = make(blocks, probes), shares = make(blocks, probes);
 
@@ -158,7 +149,6 @@ static void building_equals_adding(void **state)
 
 static void the_measured_rate_is_the_models(void **state)
 {
-	(void)state;
 	for (double promise = 1e-2; promise > 5e-5; promise /= 10) {
 		const uint64_t keys = 200000, probes = 6000000;
 		struct xb_geometry geometry;
@@ -179,15 +169,12 @@ static void the_measured_rate_is_the_models(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_of_two_that_share_every_bit_but_one),
-		cmocka_unit_test(deleting_what_was_not_added_is_refused),
-		cmocka_unit_test(a_counter_at_its_end_sticks),
-		cmocka_unit_test(building_equals_adding),
-		cmocka_unit_test(the_measured_rate_is_the_models),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_of_two_that_share_every_bit_but_one),
+	cmocka_unit_test(deleting_what_was_not_added_is_refused),
+	cmocka_unit_test(a_counter_at_its_end_sticks),
+	cmocka_unit_test(building_equals_adding),
+	cmocka_unit_test(the_measured_rate_is_the_models),
+};
 
-	return cmocka_run_group_tests_name("counting", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact table changed in place, on plain memory: how full it gets, and what it keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloom/sizing.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/confirm_table.h"
 
 /* The smallest of each kind, and not too small for 700 keys. */
@@ -23,7 +18,6 @@ static const struct xb_buckets geometries[] = {
 
 static void duplicates_are_counted(void **state)
 {
-	(void)state;
 	for (size_t kind = 0; kind < GEOMETRIES; kind++) {
 		struct xb_exact table = make(geometries[kind]);
 
@@ -43,7 +37,6 @@ static void duplicates_are_counted(void **state)
 
 static void the_unspecified_address_has_a_slot(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GEOMETRIES - 1; i++) {
 		struct xb_exact table = make(geometries[i]);
 
@@ -64,7 +57,6 @@ static void the_fingerprint_of_nothing_is_one(void **state)
 {
 	struct xb_exact table = make((struct xb_buckets){1, 10, 64});
 
-	(void)state;
 	assert_false(xb_exact_contains(&table, 0, 0));
 	assert_int_equal(xb_exact_delete(&table, 0, 0), -EUCLEAN);
 	assert_int_equal(xb_exact_add(&table, 0, 0), 0);
@@ -77,7 +69,6 @@ static void the_fingerprint_of_nothing_is_one(void **state)
 
 static void deleting_what_is_absent_changes_nothing(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GEOMETRIES; i++) {
 		struct xb_exact table = make(geometries[i]);
 		size_t bytes = xb_exact_bytes(&table.geometry);
@@ -120,7 +111,6 @@ static void filling_in_place(void **state)
 	};
 	const size_t count_of_sizes = sizeof(sizes) / sizeof(sizes[0]);
 
-	(void)state;
 	for (uint32_t i = 0; i < amount(1, 8) * count_of_sizes; i++) {
 		const uint64_t size = sizes[i % count_of_sizes].keys;
 		struct xb_buckets geometry = xb_size_exact(size, sizes[i % count_of_sizes].slots);
@@ -145,7 +135,6 @@ static void filling_in_place(void **state)
 /* Changed over and over at its fullest, against an array that knows what is in it. */
 static void churn_at_the_fullest(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct xb_buckets geometry = xb_size_exact(i == 1 ? 100000 : 20000,
 							   i ? XB_SLOTS_ADDRESS : XB_SLOTS_HASH);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact table built by several threads, on plain memory: how full it is, and what is in it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloom/sizing.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/confirm_table.h"
 
 static void assert_same_contents(const struct xb_exact *a, const struct xb_exact *b)
@@ -112,7 +107,6 @@ static void many_keys_fill_the_first_buckets(void **state)
 		       capacity = keys + xb_size_headroom(keys);
 	uint32_t *all = make_keys(capacity);
 
-	(void)state;
 	for (int wide = 0; wide < 2; wide++) {
 		struct xb_buckets geometry =
 			xb_size_exact(capacity, wide ? XB_SLOTS_HASH : XB_SLOTS_ADDRESS);
@@ -146,7 +140,6 @@ static void many_keys_fill_the_first_buckets(void **state)
 /* What is sized for few keys has a place for each of them, and one part. */
 static void every_small_size_holds_its_keys(void **state)
 {
-	(void)state;
 	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
 		for (int wide = 0; wide < 2; wide++) {
 			struct xb_buckets geometry =
@@ -181,7 +174,6 @@ static void building_equals_adding(void **state)
 						xb_size_exact(250000, XB_SLOTS_HASH),
 						{37, 3543, 16}};
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct xb_buckets geometry = geometries[i];
 		size_t count = i == 2 ? (size_t)3543 * 32 * 93 / 100 : 250000;
@@ -215,7 +207,6 @@ static void both_choices_lie_in_one_part(void **state)
 	const struct xb_key key = {next_random(), next_random()};
 	uint32_t seen[7] = {0};
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		struct xb_choices choices =
 			xb_choices_of(&key, next_random(), geometry.parts, geometry.size);

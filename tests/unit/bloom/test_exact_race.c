@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's reader of the exact table beside a writer that moves keys all the time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The reader is the kernel's own code; only where a map is looked up is ours. */
 #include <linux/bpf.h>
@@ -24,6 +18,7 @@ static void *map_look_up(void *map, const void *index);
 #include "../../../bpf/exact.h"
 #pragma GCC diagnostic pop
 
+#include "support/cmocka.h"
 #include "support/confirm_table.h"
 
 #define STABLE 30  /* keys that are never deleted */
@@ -154,7 +149,6 @@ static void move(struct xb_exact *table)
 
 static void the_first_key_that_moves_is_found(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
 		uint32_t key = 12345;
@@ -195,7 +189,6 @@ static void storm(struct xb_exact *table)
 
 static void a_storm_of_moves_condemns_nobody(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
 		uint64_t in_flight = 0, *end;
@@ -231,7 +224,6 @@ static void the_writer_lets_readers_through(void **state)
 	uint64_t *end = words_of(&table) + 8 * 8;
 	pthread_t writer;
 
-	(void)state;
 	__atomic_store_n(&end[XB_BUCKET_READERS], 1, __ATOMIC_SEQ_CST);
 	assert_int_equal(pthread_create(&writer, NULL, add_until_full, &table), 0);
 	usleep(100000);
@@ -390,7 +382,6 @@ static void run_race(uint32_t width, enum pace pace)
 
 static void a_key_that_moves_is_found(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < WIDTHS; i++)
 		for (enum pace pace = AS_IT_IS; pace <= YIELDING; pace++)
 			run_race(widths[i], pace);

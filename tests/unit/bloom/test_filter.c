@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Filters for programs: rates and counts against what they say of themselves, deletes, unions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloom/filterbits.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "xdp_bloom/hash.h"
 
 static struct xb_filter *make_as(uint64_t elements, double rate, struct xb_filter_options options,
@@ -126,7 +121,6 @@ static void rates(void **state)
 {
 	const double least = is_slowed() ? 0.05 : 5e-4;
 
-	(void)state;
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		for (double rate = 0.1; rate > least; rate /= 10) {
 			if (kind < XB_FILTER_GUAVA_32 || rate > 5e-3)
@@ -142,7 +136,6 @@ static void rates(void **state)
  * not: docs/bloom.md tells it. */
 static void sums_cost_small_filters_more(void **state)
 {
-	(void)state;
 	if (is_slowed())
 		return;
 	assert_true(measured_over_expected(XB_FILTER_GUAVA_64, 100, 1e-3, 1) > 1.1);
@@ -152,7 +145,6 @@ static void sums_cost_small_filters_more(void **state)
 
 static void a_put_tells_whether_it_was_new(void **state)
 {
-	(void)state;
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		struct xb_filter *filter = make(1000, 0.05, (enum xb_filter_kind)kind, 7);
 
@@ -171,7 +163,6 @@ static void counts(void **state)
 {
 	static const double shares[] = {0.01, 0.5, 1, 2};
 
-	(void)state;
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		for (size_t i = 0; i < 4; i++) {
 			struct xb_filter *filter =
@@ -189,7 +180,6 @@ static void counts(void **state)
 
 static void all_of_two(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		struct xb_filter_options options = {.kind = (enum xb_filter_kind)(i % 4),
 						    .counting = i == 4};
@@ -228,7 +218,6 @@ static void what_cannot_be_combined(void **state)
 		make_as(1000, 0.01, (struct xb_filter_options){.funnel = XB_FUNNEL_LONG}, 1),
 		make_as(1000, 0.01, (struct xb_filter_options){.form = XB_FORM_ENTRIES}, 1)};
 
-	(void)state;
 	fill(one, 0, 10);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_false(xb_filter_is_compatible(one, others[i]));
@@ -247,7 +236,6 @@ static void deletes(void **state)
 	struct xb_filter *plain = make(2000, 0.01, XB_FILTER_STANDARD, 1);
 	size_t bytes = xb_filter_bits_bytes(&plain->info);
 
-	(void)state;
 	fill(filter, 0, 2000);
 	fill(plain, 1000, 1000);
 	for (uint64_t i = 0; i < 1000; i++) {
@@ -275,7 +263,6 @@ static void deleting_what_is_absent_changes_nothing(void **state)
 		make_as(500, 0.01, (struct xb_filter_options){.counting = true}, 3);
 	struct xb_filter *before;
 
-	(void)state;
 	fill(filter, 0, 500);
 	assert_int_equal(xb_filter_copy(filter, &before), 0);
 	for (uint64_t i = STRANGERS; i < STRANGERS + 10000; i++)
@@ -293,7 +280,6 @@ static void no_accident_is_deleted(void **state)
 	struct xb_filter *filter = make_counting(1000, 3);
 	uint64_t accidents = 0;
 
-	(void)state;
 	fill(filter, 0, 300);
 	for (uint64_t i = STRANGERS; i < STRANGERS + 10000; i++) {
 		accidents += has(filter, i);
@@ -315,7 +301,6 @@ static void elements_come_and_go(void **state)
 		1);
 	uint64_t random = 7, all = 0;
 
-	(void)state;
 	memset(in, 0, sizeof(in));
 	for (uint32_t i = 0; i < amount(100000, 1000000); i++) {
 		uint64_t which = xb_mix64(random++) % KINDS;
@@ -346,7 +331,6 @@ static void elements_come_and_go(void **state)
 
 static void a_counter_at_its_end_sticks(void **state)
 {
-	(void)state;
 	for (int adds = 1; adds <= 40; adds++) {
 		struct xb_filter *filter = make_counting(1000, 1);
 
@@ -366,7 +350,6 @@ static void a_sum_at_its_end_sticks(void **state)
 {
 	struct xb_filter *one = make_counting(10, 1), *other = make_counting(10, 1);
 
-	(void)state;
 	for (int i = 0; i < 9; i++) {
 		put(one, 5);
 		put(other, 5);
@@ -386,7 +369,6 @@ static void only_a_counting_one_deletes(void **state)
 {
 	struct xb_filter *filter = make(10, 0.01, XB_FILTER_STANDARD, 1);
 
-	(void)state;
 	put(filter, 1);
 	assert_int_equal(del(filter, 1), -EINVAL);
 	assert_true(has(filter, 1));
@@ -396,7 +378,6 @@ static void only_a_counting_one_deletes(void **state)
 /* The example of every text: a million elements at 0.01 take 9,585,059 bits and 7 hashes. */
 static void formulas(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_filter_hashes_for(0.01), 7);
 	assert_true(fabs(xb_filter_bits_for(1e6, 0.01, 7) / 9585059 - 1) < 1e-3);
 	for (double rate = 0.9; rate > 1e-30; rate *= 0.7) {
@@ -432,7 +413,6 @@ static void what_cannot_be_made(void **state)
 		{10, 0, {.kind = XB_FILTER_BLOCKED, .bits = 512, .hashes = 7}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct xb_filter *filter = NULL;
 
@@ -448,7 +428,6 @@ static void made_for_more_than_can_be(void **state)
 {
 	struct xb_filter *filter = make_counting(100, 3), *copy;
 
-	(void)state;
 	filter->info.expected = UINT64_MAX - 1;
 	fill(filter, 0, 100);
 	assert_int_equal(xb_filter_copy(filter, &copy), 0);
@@ -459,7 +438,6 @@ static void made_for_more_than_can_be(void **state)
 
 static void a_full_one(void **state)
 {
-	(void)state;
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		struct xb_filter *filter = make(1, 0.1, (enum xb_filter_kind)kind, 1);
 
@@ -470,27 +448,24 @@ static void a_full_one(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates),
-		cmocka_unit_test(sums_cost_small_filters_more),
-		cmocka_unit_test(a_put_tells_whether_it_was_new),
-		cmocka_unit_test(counts),
-		cmocka_unit_test(all_of_two),
-		cmocka_unit_test(what_cannot_be_combined),
-		cmocka_unit_test(deletes),
-		cmocka_unit_test(deleting_what_is_absent_changes_nothing),
-		cmocka_unit_test(no_accident_is_deleted),
-		cmocka_unit_test(elements_come_and_go),
-		cmocka_unit_test(a_counter_at_its_end_sticks),
-		cmocka_unit_test(a_sum_at_its_end_sticks),
-		cmocka_unit_test(only_a_counting_one_deletes),
-		cmocka_unit_test(formulas),
-		cmocka_unit_test(what_cannot_be_made),
-		cmocka_unit_test(made_for_more_than_can_be),
-		cmocka_unit_test(a_full_one),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(rates),
+	cmocka_unit_test(sums_cost_small_filters_more),
+	cmocka_unit_test(a_put_tells_whether_it_was_new),
+	cmocka_unit_test(counts),
+	cmocka_unit_test(all_of_two),
+	cmocka_unit_test(what_cannot_be_combined),
+	cmocka_unit_test(deletes),
+	cmocka_unit_test(deleting_what_is_absent_changes_nothing),
+	cmocka_unit_test(no_accident_is_deleted),
+	cmocka_unit_test(elements_come_and_go),
+	cmocka_unit_test(a_counter_at_its_end_sticks),
+	cmocka_unit_test(a_sum_at_its_end_sticks),
+	cmocka_unit_test(only_a_counting_one_deletes),
+	cmocka_unit_test(formulas),
+	cmocka_unit_test(what_cannot_be_made),
+	cmocka_unit_test(made_for_more_than_can_be),
+	cmocka_unit_test(a_full_one),
+};
 
-	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files of filters: they come back as they were, and what is cut short or damaged is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +11,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloom/filterfile.h"
+#include "support/cmocka.h"
 
 /* It is of the whole process: a file that another thread makes meanwhile would be for anybody. */
 mode_t umask(mode_t mask)
 {
-	(void)mask;
 	fail_msg("the library changes the umask of its program");
 	return 0;
 }
@@ -33,7 +27,6 @@ static char path[64];
 
 static int begin(void **state)
 {
-	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/filter", directory);
@@ -43,7 +36,6 @@ static int begin(void **state)
 /* Fails if anything was left beside the file. */
 static int end(void **state)
 {
-	(void)state;
 	unlink(path);
 	return rmdir(directory);
 }
@@ -86,7 +78,6 @@ static struct xb_filter *make_number(int number)
 
 static void written_and_read(void **state)
 {
-	(void)state;
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *asked, *changed;
 		uint64_t more = 1234567;
@@ -148,7 +139,6 @@ static void cut_short_or_too_long(void **state)
 {
 	uint8_t bytes[16384] = {0};
 
-	(void)state;
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *got;
 		size_t size = written(filter, bytes);
@@ -168,7 +158,6 @@ static void damaged(void **state)
 {
 	uint8_t bytes[16384];
 
-	(void)state;
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *got;
 		size_t size = written(filter, bytes);
@@ -193,7 +182,6 @@ static void of_guavas_only_what_it_reads(void **state)
 	static const uint8_t right[14] = {1, 255, 0, 0, 0, 1};
 	struct xb_filter *got;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(read_bytes(wrong[i], sizeof(wrong[i]), &got), -EINVAL);
 	assert_int_equal(read_bytes(right, sizeof(right), &got), 0);
@@ -208,7 +196,6 @@ static void a_header_of_nonsense(void **state)
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false), *got;
 	size_t size = written(filter, bytes);
 
-	(void)state;
 	for (int i = 0; i < 13; i++) {
 		struct xb_filter_header header;
 		uint8_t changed[16384];
@@ -233,7 +220,6 @@ static void a_header_of_nonsense(void **state)
 
 static void by_a_pipe(void **state)
 {
-	(void)state;
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *got;
 		int ends[2];
@@ -257,7 +243,6 @@ static void no_room(void **state)
 	struct xb_filter *small = make(XB_FILTER_STANDARD, false), *large, *got;
 	struct rlimit before, limit;
 
-	(void)state;
 	assert_int_equal(xb_filter_write(small, path), 0);
 	assert_int_equal(xb_filter_create(100000, 0.01, &(struct xb_filter_options){0}, &large), 0);
 	signal(SIGXFSZ, SIG_IGN);
@@ -281,7 +266,6 @@ static void links_and_permissions_stay(void **state)
 	char link[80];
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(xb_filter_write(filter, path), 0);
 	chmod(path, 0640);
 	snprintf(link, sizeof(link), "%s/link", directory);
@@ -299,7 +283,6 @@ static void what_is_no_file(void **state)
 {
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false), *got;
 
-	(void)state;
 	assert_int_equal(xb_filter_read(directory, XB_FILTER_ASK, XB_FUNNEL_STRING, &got), -EINVAL);
 	assert_int_equal(xb_filter_read("/nowhere/x", XB_FILTER_ASK, XB_FUNNEL_STRING, &got),
 			 -EINVAL);
@@ -309,19 +292,16 @@ static void what_is_no_file(void **state)
 	xb_filter_free(filter);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written_and_read),
-		cmocka_unit_test(cut_short_or_too_long),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(of_guavas_only_what_it_reads),
-		cmocka_unit_test(a_header_of_nonsense),
-		cmocka_unit_test(by_a_pipe),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(links_and_permissions_stay),
-		cmocka_unit_test(what_is_no_file),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(written_and_read),
+	cmocka_unit_test(cut_short_or_too_long),
+	cmocka_unit_test(damaged),
+	cmocka_unit_test(of_guavas_only_what_it_reads),
+	cmocka_unit_test(a_header_of_nonsense),
+	cmocka_unit_test(by_a_pipe),
+	cmocka_unit_test(no_room),
+	cmocka_unit_test(links_and_permissions_stay),
+	cmocka_unit_test(what_is_no_file),
+};
 
-	return cmocka_run_group_tests_name("filterfile", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

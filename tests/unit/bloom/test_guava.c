@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Guava's filters: byte for byte what Guava itself wrote (guava/Make.java), and the false positives
  * that its own tests count (BloomFilterTest, release 33). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloom/murmur.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "xdp_bloom/bloom.h"
 
 #define DIRECTORY  "tests/unit/bloom/guava/"
@@ -94,7 +89,6 @@ static void the_same_byte_for_byte(void **state)
 {
 	static const char *const names[] = {"strings", "chars", "integers", "longs", "bytes"};
 
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		enum xb_funnel funnel = (enum xb_funnel)(i / 2);
 		struct xb_filter *made = make(INSERTIONS, 0.01, i % 2, funnel), *theirs;
@@ -123,7 +117,6 @@ static void the_same_sizes_and_figures(void **state)
 	double rate, expected;
 	int lines = 0;
 
-	(void)state;
 	assert_non_null(file);
 	while (fscanf(file, "%lu %lf %lu %u %lf %lu", &n, &rate, &bits, &hashes, &expected,
 		      &count) == 6) {
@@ -188,7 +181,6 @@ static void its_own_counts_32(void **state)
 	static const int first[] = {49,	 51,  59,  163, 199, 321, 325, 363, 367,
 				    469, 545, 561, 727, 769, 773, 781, 0};
 
-	(void)state;
 	false_positives(false, XB_FUNNEL_CHARS, 29824, first);
 }
 
@@ -196,7 +188,6 @@ static void its_own_counts_64(void **state)
 {
 	static const int first[] = {15, 25, 287, 319, 381, 399, 421, 465, 529, 697, 767, 857, 0};
 
-	(void)state;
 	false_positives(true, XB_FUNNEL_CHARS, 30104, first);
 }
 
@@ -204,7 +195,6 @@ static void its_own_counts_utf8(void **state)
 {
 	static const int first[] = {89, 129, 471, 723, 751, 835, 871, 0};
 
-	(void)state;
 	false_positives(true, XB_FUNNEL_STRING, 29763, first);
 }
 
@@ -213,7 +203,6 @@ static void nothing_behind_the_end(void **state)
 {
 	uint8_t bytes[64];
 
-	(void)state;
 	for (size_t size = 0; size < 48; size++) {
 		struct xb_murmur one, other;
 
@@ -248,7 +237,6 @@ static void lines_that_are_no_elements(void **state)
 	};
 	uint8_t element[XB_FUNNEL_ROOM(64)];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(xb_funnel_take(wrong[i].funnel, wrong[i].line,
 						strlen(wrong[i].line), element),
@@ -261,17 +249,11 @@ static void lines_that_are_no_elements(void **state)
 	assert_memory_equal(element, "\0\0\0\0\0\0\0\x80", 8);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_byte_for_byte),
-		cmocka_unit_test(the_same_sizes_and_figures),
-		cmocka_unit_test(its_own_counts_32),
-		cmocka_unit_test(its_own_counts_64),
-		cmocka_unit_test(its_own_counts_utf8),
-		cmocka_unit_test(nothing_behind_the_end),
-		cmocka_unit_test(lines_that_are_no_elements),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_same_byte_for_byte),     cmocka_unit_test(the_same_sizes_and_figures),
+	cmocka_unit_test(its_own_counts_32),	      cmocka_unit_test(its_own_counts_64),
+	cmocka_unit_test(its_own_counts_utf8),	      cmocka_unit_test(nothing_behind_the_end),
+	cmocka_unit_test(lines_that_are_no_elements),
+};
 
-	return cmocka_run_group_tests_name("guava", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

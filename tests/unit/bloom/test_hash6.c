@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hash of IPv6 prefixes: what it is, and that any two hit each other no more often than chance
  * would have it, however they were chosen. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 #include "xdp_bloom/layout.h"
 
@@ -23,7 +18,6 @@ struct prefix {
 
 static int begin(void **state)
 {
-	(void)state;
 	random_begin();
 	return 0;
 }
@@ -60,7 +54,6 @@ static uint32_t half_of(const struct xb_sum6 *sum, const struct prefix *prefix)
 
 static void is_the_formula(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
 		struct prefix prefix = {random_wide(), random_wide(),
@@ -75,7 +68,6 @@ static void is_the_formula(void **state)
 /* As the packet path computes it: the term of the length once, the sums apart. */
 static void parts_add_up(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
 		struct prefix prefix = {random_wide(), random_wide(),
@@ -113,7 +105,6 @@ static const struct prefix pairs[][2] = {
 
 static void no_pair_is_worse_than_chance(void **state)
 {
-	(void)state;
 	if (is_slowed())
 		return;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -135,7 +126,6 @@ static void no_pair_is_worse_than_chance(void **state)
 /* Addresses of each length that begin alike, as one packet asks for them. */
 static void lengths_of_one_address_differ(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		struct xb_key6 key = draw_key();
 		uint64_t seen[129];
@@ -150,14 +140,11 @@ static void lengths_of_one_address_differ(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_the_formula),
-		cmocka_unit_test(parts_add_up),
-		cmocka_unit_test(no_pair_is_worse_than_chance),
-		cmocka_unit_test(lengths_of_one_address_differ),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(is_the_formula),
+	cmocka_unit_test(parts_add_up),
+	cmocka_unit_test(no_pair_is_worse_than_chance),
+	cmocka_unit_test(lengths_of_one_address_differ),
+};
 
-	return cmocka_run_group_tests_name("hash6", tests, begin, NULL);
-}
+TEST_MAIN(tests, begin, NULL)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of known sources on plain memory: what a turn keeps, writers beside it, rate and number of
  * sources against the model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloom/sizing.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 
 static const struct xb_key key = {.a = 0x0123456789abcdef, .b = 0xfedcba9876543210};
 
@@ -60,7 +55,6 @@ static int has(const struct table *table, uint32_t address, uint32_t now)
  * turn has overtaken. */
 static void two_periods(void **state)
 {
-	(void)state;
 	for (uint32_t now = 0; now < 600; now++) {
 		struct table table = make(1);
 
@@ -81,7 +75,6 @@ static void a_turn_keeps_the_former(void **state)
 {
 	struct table table = make(1);
 
-	(void)state;
 	for (uint32_t now = 100; now < 700; now++) {
 		put(&table, now, now);
 		assert_true(has(&table, now, now));
@@ -97,7 +90,6 @@ static void a_late_one_is_known(void **state)
 {
 	struct table table = make(1);
 
-	(void)state;
 	put(&table, 1, 5);
 	put(&table, 2, 4);
 	assert_true(has(&table, 1, 5) && has(&table, 2, 5));
@@ -110,7 +102,6 @@ static void a_renewed_one_stays(void **state)
 {
 	struct table table = make(16);
 
-	(void)state;
 	for (uint32_t now = 0; now < 1000; now++) {
 		put(&table, 42, now);
 		put(&table, 1000 + now, now);
@@ -124,7 +115,6 @@ static void a_writer_from_long_ago(void **state)
 {
 	struct table table = make(1);
 
-	(void)state;
 	for (uint32_t behind = 1; behind < 10; behind++) {
 		uint32_t now = 100 * behind;
 
@@ -140,7 +130,6 @@ static void the_clock_turns(void **state)
 {
 	uint64_t period = (uint64_t)1000 << 32 | 7;
 
-	(void)state;
 	assert_true(xb_known_next(period, 100, 999) == period);
 	assert_true(xb_known_next(period, 100, 1000) == ((uint64_t)1100 << 32 | 8));
 	assert_true(xb_known_next(period, 100, 1199) == ((uint64_t)1200 << 32 | 9));
@@ -198,7 +187,6 @@ static void no_writer_loses(void **state)
 	pthread_t threads[WRITERS];
 	uint32_t second = 1;
 
-	(void)state;
 	if (is_slowed())
 		return;
 	race.table = make(64);
@@ -255,7 +243,6 @@ static void rate_is_kept(double rate)
 
 static void rates_are_kept(void **state)
 {
-	(void)state;
 	rate_is_kept(1e-2);
 	if (!is_slowed())
 		rate_is_kept(1e-3);
@@ -265,7 +252,6 @@ static void sizes(void **state)
 {
 	uint32_t small, large;
 
-	(void)state;
 	assert_int_equal(xb_size_known(1, 0.1, &small), 0);
 	assert_int_equal(small, 1);
 	assert_int_equal(xb_size_known(1000000, 1e-4, &large), 0);
@@ -276,19 +262,16 @@ static void sizes(void **state)
 	assert_true(isfinite(xb_known_sources(UINT64_MAX, 100)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_periods),
-		cmocka_unit_test(a_turn_keeps_the_former),
-		cmocka_unit_test(a_late_one_is_known),
-		cmocka_unit_test(a_renewed_one_stays),
-		cmocka_unit_test(the_clock_turns),
-		cmocka_unit_test(a_writer_from_long_ago),
-		cmocka_unit_test(no_writer_loses),
-		cmocka_unit_test(rates_are_kept),
-		cmocka_unit_test(sizes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(two_periods),
+	cmocka_unit_test(a_turn_keeps_the_former),
+	cmocka_unit_test(a_late_one_is_known),
+	cmocka_unit_test(a_renewed_one_stays),
+	cmocka_unit_test(the_clock_turns),
+	cmocka_unit_test(a_writer_from_long_ago),
+	cmocka_unit_test(no_writer_loses),
+	cmocka_unit_test(rates_are_kept),
+	cmocka_unit_test(sizes),
+};
 
-	return cmocka_run_group_tests_name("known", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

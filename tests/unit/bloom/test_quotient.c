@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses as quotients: no two of them are taken for each other, and lists of any kind spread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/confirm_table.h"
 
 #define WINDOW 200000 /* addresses that are permuted to numbers in a row */
@@ -38,7 +33,6 @@ static uint64_t rank_of(const struct xb_quotient *quotient)
 
 static void no_two_addresses_are_the_same(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GEOMETRIES * amount(2, 20); i++) {
 		const struct xb_buckets *geometry = &geometries[i % GEOMETRIES];
 		const struct xb_quotient_key key = new_key4();
@@ -72,7 +66,6 @@ static void fewer_buckets_do_not_suffice(void **state)
 	uint32_t same = 0;
 	uint64_t last = 0;
 
-	(void)state;
 	for (uint32_t at = 0; at < 1U << 20; at++) {
 		struct xb_quotient quotient =
 			quotient_of(&key, address_permuted_to(&key, at), &few[1]);
@@ -97,7 +90,6 @@ static void fewer_buckets_do_not_suffice(void **state)
 
 static void either_place_tells_the_other(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GEOMETRIES; i++) {
 		const struct xb_buckets *geometry = &geometries[i];
 		const struct xb_quotient_key key = new_key4();
@@ -145,7 +137,6 @@ static void regular_lists_spread(void **state)
 	const uint32_t keys = amount(100, 1000);
 	static uint16_t load[2][8192];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
 		const struct xb_buckets geometry = xb_size_exact(100000, XB_SLOTS_ADDRESS);
 		uint64_t all = (1ULL << 32) / distances[i], count = all < 100000 ? all : 100000;

@@ -3,17 +3,12 @@
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bloomctl/blame.h"
 #include "model/verdict.h"
 #include "store/listclass.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -61,7 +56,6 @@ static const char *told(uint8_t reason, uint8_t protocol, uint16_t port)
 
 static void the_reason_tells(void **state)
 {
-	(void)state;
 	list_for(ADDRESS, "all", "all", XB_DOMAIN_DROP);
 	list_for(ADDRESS, "mail", "tcp/25", XB_DOMAIN_DROP);
 	list_for(ADDRESS, "web", "tcp/80,tcp/443", XB_DOMAIN_DROP);
@@ -80,7 +74,6 @@ static void the_reason_tells(void **state)
 
 static void a_wider_entry_may_be_why(void **state)
 {
-	(void)state;
 	list_for(ADDRESS, "mail", "tcp/25", XB_DOMAIN_DROP);
 	list_for(NETWORK, "all", "all", XB_DOMAIN_DROP);
 	list_for(NETWORK, "mail", "tcp/25", XB_DOMAIN_DROP);
@@ -90,12 +83,9 @@ static void a_wider_entry_may_be_why(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_reason_tells),
-		TEST(a_wider_entry_may_be_why),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(the_reason_tells),
+	TEST(a_wider_entry_may_be_why),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For which services the lists of an entry hold, and what is said of those that hold for others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bloomctl/holding.h"
 #include "store/listclass.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -60,7 +55,6 @@ static void no_list_holds_for_nothing(void **state)
 {
 	struct holding holding = {0};
 
-	(void)state;
 	holding_add(&holding, txn, (struct xb_members){0}, NULL);
 	assert_false(holding_is(&holding) || holding.other || holding.others);
 }
@@ -69,7 +63,6 @@ static void a_list_without_services_holds_for_each(void **state)
 {
 	static const char *const services[] = {NULL, "tcp/25", "udp/65535", "icmp"};
 
-	(void)state;
 	list_for("web", "all", XB_DOMAIN_DROP);
 	for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
 		struct holding holding = held_for(services[i]);
@@ -90,7 +83,6 @@ static void a_list_holds_for_its_services(void **state)
 		{"udp/25", false}, {"icmp", true},    {NULL, false},
 	};
 
-	(void)state;
 	list_for("mail", "tcp/25,tcp/465-587,icmp", XB_DOMAIN_DROP);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct holding holding = held_for(rows[i].service);
@@ -108,7 +100,6 @@ static void a_list_may_only_count(void **state)
 {
 	struct holding holding;
 
-	(void)state;
 	list_for("seen", "all", XB_DOMAIN_COUNT);
 	holding = held_for(NULL);
 	assert_true(holding.counts && holding_is(&holding));
@@ -125,7 +116,6 @@ static void others_are_told_if_they_agree(void **state)
 {
 	struct holding holding;
 
-	(void)state;
 	list_for("mail", "tcp/25", XB_DOMAIN_DROP);
 	list_for("post", "tcp/25", XB_DOMAIN_COUNT);
 	holding = held_for(NULL);
@@ -150,7 +140,6 @@ static void several_are_added(void **state)
 {
 	struct holding holding = {0};
 
-	(void)state;
 	list_for("mail", "tcp/25", XB_DOMAIN_DROP);
 	add_for(&holding, "tcp/25");
 	add_for(&holding, "tcp/26");
@@ -163,13 +152,10 @@ static void several_are_added(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_list_holds_for_nothing),     TEST(a_list_without_services_holds_for_each),
-		TEST(a_list_holds_for_its_services), TEST(a_list_may_only_count),
-		TEST(others_are_told_if_they_agree), TEST(several_are_added),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(no_list_holds_for_nothing),     TEST(a_list_without_services_holds_for_each),
+	TEST(a_list_holds_for_its_services), TEST(a_list_may_only_count),
+	TEST(others_are_told_if_they_agree), TEST(several_are_added),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

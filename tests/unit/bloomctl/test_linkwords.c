@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is said of a link that was away. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomctl/linkwords.h"
+#include "support/cmocka.h"
 
 static void must_be(uint64_t away, bool back, const char *words)
 {
@@ -20,18 +15,14 @@ static void must_be(uint64_t away, bool back, const char *words)
 
 static void words(void **state)
 {
-	(void)state;
 	must_be(2412345, true, "the link was away for 2.4 s");
 	must_be(100000, true, "the link was away for 0.1 s");
 	must_be(99000, true, "the link was away for 99 ms");
 	must_be(10000123, false, "the link is still away after 10.0 s");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(words),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Blocks that are filled ahead come in their order, the last one ends them, and a thread that waits
  * does not hold up the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "bloomset/ahead.h"
+#include "support/cmocka.h"
 
 #define BLOCKS 10000
 
@@ -38,7 +33,6 @@ static void all_in_order(void **state)
 	struct ahead *ahead = ahead_open(sizeof(uint32_t), count, &counter);
 	const uint32_t *block;
 
-	(void)state;
 	assert_non_null(ahead);
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		block = ahead_next(ahead);
@@ -60,7 +54,6 @@ static void it_ends_though_nobody_writes(void **state)
 	struct ahead *ahead;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "a", 1), 1);
 	ahead = ahead_open(1, wait_for_bytes, &ends[0]);
@@ -72,12 +65,9 @@ static void it_ends_though_nobody_writes(void **state)
 	close(ends[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_in_order),
-		cmocka_unit_test(it_ends_though_nobody_writes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(all_in_order),
+	cmocka_unit_test(it_ends_though_nobody_writes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is written behind arrives as it was passed on, failures are told, and nobody who does not
  * read keeps it from ending. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "bloomset/behind.h"
+#include "support/cmocka.h"
 
 #define NUMBERS 3000000U
 
@@ -44,7 +40,6 @@ static void check_numbers(int fd)
 
 static void all_of_it_in_order(void **state)
 {
-	(void)state;
 	for (uint64_t memory = BEHIND_LEAST; memory <= 4 * BEHIND_LEAST; memory *= 2) {
 		struct behind behind;
 		int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -80,7 +75,6 @@ static void what_fits_a_buffer(void **state)
 	struct behind behind;
 	int ends[2];
 
-	(void)state;
 	open_pipe(&behind, ends);
 	assert_int_equal(behind_append(&behind, "text", 4), 0);
 	assert_int_equal(behind_settle(&behind), 0);
@@ -111,7 +105,6 @@ static void failures_are_told(void **state)
 	struct behind behind;
 	int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	open_to(&behind, full);
 	assert_int_equal(fill_until_it_fails(&behind), ENOSPC);
 	behind_close(&behind);
@@ -129,7 +122,6 @@ static void it_ends_though_nobody_reads(void **state)
 	struct behind behind;
 	int ends[2];
 
-	(void)state;
 	open_pipe(&behind, ends);
 	behind.used = behind.room;
 	memset(behind.bytes, 'x', behind.room);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A list for a filter that is read twice, first to count: what changed in between is no surprise.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloomset/elements.h"
+#include "support/cmocka.h"
 
 static char path[] = "/tmp/bloomset-elements-XXXXXX";
 
@@ -28,8 +23,6 @@ static void write_list(const char *text)
 
 static int count_one(void *to, const char *text, size_t size)
 {
-	(void)text;
-	(void)size;
 	++*(unsigned int *)to;
 	return 0;
 }
@@ -58,7 +51,6 @@ static void one_that_grows(void **state)
 {
 	unsigned int count;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(read_twice(&forms[i], "192.0.2.1\n192.0.2.2\n",
 					    "192.0.2.1\n192.0.2.2\n192.0.2.3\n", &count),
@@ -73,7 +65,6 @@ static void one_that_changes(void **state)
 					     "192.0.2.9\n192.0.2.8\n192.0.2.7\n", ""};
 	unsigned int count;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++) {
 			assert_int_not_equal(
@@ -85,8 +76,6 @@ static void one_that_changes(void **state)
 
 static int refuse_third(void *to, const char *text, size_t size)
 {
-	(void)text;
-	(void)size;
 	return ++*(unsigned int *)to == 3 ? xb_input_error("wrong") : 0;
 }
 
@@ -95,7 +84,6 @@ static void an_error_has_its_line(void **state)
 	struct input input;
 	unsigned int count = 0;
 
-	(void)state;
 	write_list("a\nb\nc\nd\n");
 	assert_int_equal(elements_look(&input, path), 0);
 	assert_int_not_equal(elements_read(&input, &forms[0], refuse_third, &count), 0);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a plan says of parts that are too large for the memory: they are written once more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bloomset/forecast.h"
+#include "support/cmocka.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -33,7 +27,6 @@ static uint64_t writes(uint64_t size, uint64_t memory, bool most)
 
 static void parts_that_are_written_again(void **state)
 {
-	(void)state;
 	assert_int_equal(writes(1, 16, true), 0);
 	assert_int_equal(writes(200, 16, true), 400);
 	/* 64 parts of 20 MiB, which take 30 in a table; but 15 if the files are alike. */
@@ -44,11 +37,8 @@ static void parts_that_are_written_again(void **state)
 	assert_int_equal(writes(100000, 16, true), 600000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_that_are_written_again),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(parts_that_are_written_again),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

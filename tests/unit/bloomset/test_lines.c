@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines come as they are in the file, in their order, however long they are and wherever blocks end
  * in them; also what is wrong with the file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -18,6 +13,7 @@
 #include "bloomset/lines.h"
 #include "bloomset/texthash.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 
 #define MOST ((uint64_t)4 << 20)
@@ -141,7 +137,6 @@ static void lines_of_all_sizes(void **state)
 	struct text text = {0};
 	uint32_t dice = 1;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
 		for (int more = -1; more < 3; more++) {
 			put_line(&text, 5, &dice);
@@ -161,7 +156,6 @@ static void lines_by_dice(void **state)
 	struct text text = {0};
 	uint32_t dice;
 
-	(void)state;
 	random_begin();
 	dice = random_word();
 	for (uint32_t round = 0; round < amount(20, 20); round++) {
@@ -182,7 +176,6 @@ static void many_short_lines(void **state)
 {
 	struct text text = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 3 * CUT_BYTES; i++)
 		put(&text, "ab\n" + i % 3, 3 - i % 3);
 	expect_same(&text);
@@ -199,7 +192,6 @@ static void numbers_and_others(void **state)
 	char line[32];
 	int fd;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		snprintf(line, sizeof(line), "%s%u\n", i % 1000 ? "" : "x", i);
 		put(&text, line, strlen(line));
@@ -227,7 +219,6 @@ static void an_error_has_its_line(void **state)
 	uint32_t dice = 7;
 	int fd;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		put_line(&text, CUT_BYTES, &dice);
 	put_line(&text, MOST + 1, &dice);
@@ -247,7 +238,6 @@ static void an_error_of_the_file(void **state)
 	struct taken taken;
 	int fd = file_with(&text);
 
-	(void)state;
 	xb_error_clear();
 	assert_int_equal(read_lines(fd, 0, NUMBERS_NONE, &taken), -EINVAL);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
@@ -284,7 +274,6 @@ static void a_line_is_not_held_back(void **state)
 	struct asked asked = {0};
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	asked.to = ends[1];
 	assert_int_equal(write(ends[1], "first\nhalf", 10), 10);
@@ -293,14 +282,11 @@ static void a_line_is_not_held_back(void **state)
 	close(ends[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_all_sizes),	   cmocka_unit_test(lines_by_dice),
-		cmocka_unit_test(many_short_lines),	   cmocka_unit_test(numbers_and_others),
-		cmocka_unit_test(an_error_has_its_line),   cmocka_unit_test(an_error_of_the_file),
-		cmocka_unit_test(a_line_is_not_held_back),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lines_of_all_sizes),	   cmocka_unit_test(lines_by_dice),
+	cmocka_unit_test(many_short_lines),	   cmocka_unit_test(numbers_and_others),
+	cmocka_unit_test(an_error_has_its_line),   cmocka_unit_test(an_error_of_the_file),
+	cmocka_unit_test(a_line_is_not_held_back),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

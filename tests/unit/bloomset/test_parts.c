@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is parted on disk, with so little memory that parts are parted again: each text once, and in
  * as many files as it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomset/parts.h"
 #include "bloomset/texthash.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 
 #define TEXTS  240000
 #define MEMORY (256U << 10)
@@ -72,7 +67,6 @@ static void parts_of_parts(void **state)
 	};
 	bool again;
 
-	(void)state;
 	for (uint32_t i = 0; i < amount(CASES, CASES); i++) {
 		assert_int_equal(given(&cases[i].rule, MEMORY, 0, &again), cases[i].count);
 		assert_true(again);
@@ -87,17 +81,13 @@ static void too_little(void **state)
 	static const struct rule rule = {RULE_ANY, 0, 2};
 	bool again;
 
-	(void)state;
 	given(&rule, 8 << 10, -EINVAL, &again);
 	assert_non_null(strstr(xb_error_message(), "more memory"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_parts),
-		cmocka_unit_test(too_little),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(parts_of_parts),
+	cmocka_unit_test(too_little),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The filter of one run: the rate that a plan reckons with is the one that is measured, also where
  * little memory leaves few bits for a key. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "bloomset/sieve.h"
 #include "bloomset/texthash.h"
+#include "support/cmocka.h"
 
 #define KEYS	200000
 #define STRANGE 1000000
@@ -37,7 +32,6 @@ static void a_rate_as_measured(void **state)
 	static const unsigned int bits[] = {1, 2, 3, 5, 8, 12};
 	struct sieve sieve;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
 		double rate, found;
 
@@ -60,7 +54,6 @@ static void a_count_or_none(void **state)
 	struct sieve sieve;
 	uint32_t put = 0;
 
-	(void)state;
 	assert_int_equal(sieve_open(&sieve, 5000, 1 << 20), 0);
 	sieve.probes = SIEVE_WORDS;
 	assert_true(sieve_count(&sieve) < 0.5);
@@ -77,12 +70,9 @@ static void a_count_or_none(void **state)
 	sieve_close(&sieve);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rate_as_measured),
-		cmocka_unit_test(a_count_or_none),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_rate_as_measured),
+	cmocka_unit_test(a_count_or_none),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is kept in parts: within its memory whatever comes, and in the order in which it came. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomset/parts.h"
 #include "bloomset/spill.h"
+#include "support/cmocka.h"
 
 #define KIB ((uint64_t)1 << 10)
 
@@ -38,7 +33,6 @@ static void chunks_without_number(void **state)
 	struct budget budget = {.size = 64 * KIB};
 	struct spill spill;
 
-	(void)state;
 	assert_int_equal(spill_open(&spill, streams, 16 * KIB, &budget), 0);
 	for (uint32_t i = 0; i < records; i++) {
 		assert_int_equal(spill_put(&spill, i % streams, i / 1000, &i, sizeof(i)), 0);
@@ -60,8 +54,6 @@ static void chunks_without_number(void **state)
 
 static int add_size(void *to, uint32_t file, const char *bytes, size_t size)
 {
-	(void)file;
-	(void)bytes;
 	*(uint64_t *)to += size;
 	return 0;
 }
@@ -75,7 +67,6 @@ static void long_records(void **state)
 	uint64_t bytes = 0, put = 0;
 	struct spill spill;
 
-	(void)state;
 	assert_int_equal(spill_open(&spill, 8, 64 * KIB, &budget), 0);
 	for (uint32_t i = 0; i < 20000; i++) {
 		size_t part = i % 500 == 499 ? size : 20;
@@ -103,7 +94,6 @@ static void others_need_it(void **state)
 	uint64_t bytes = 0;
 	struct spill spill;
 
-	(void)state;
 	budget.to = &spill;
 	assert_int_equal(spill_open(&spill, 8, 64 * KIB, &budget), 0);
 	for (uint32_t i = 0; i < 8000; i++)
@@ -130,7 +120,6 @@ static void streams_of_numbers(void **state)
 	const struct rule rules[] = {
 		{RULE_ANY, 0, 9}, {RULE_ONCE, 0, 9}, {RULE_LEAST, 4, 9}, {RULE_LEAST, 8, 9}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		uint32_t streams = parts_number_streams(&rules[i], memory);
 		struct budget budget = {.size = memory};
@@ -149,14 +138,11 @@ static void streams_of_numbers(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chunks_without_number),
-		cmocka_unit_test(long_records),
-		cmocka_unit_test(others_need_it),
-		cmocka_unit_test(streams_of_numbers),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(chunks_without_number),
+	cmocka_unit_test(long_records),
+	cmocka_unit_test(others_need_it),
+	cmocka_unit_test(streams_of_numbers),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that are cut short while they are mapped end their reader with a message, and so does a
  * library that a file misled; faults elsewhere end it as ever. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "base/mapfault.h"
 #include "base/paths.h"
 #include "cli/crash.h"
+#include "support/cmocka.h"
 
 #define CODE 3
 
@@ -117,7 +113,6 @@ static void read_cut_again(void)
 
 static void a_file_that_was_cut(void **state)
 {
-	(void)state;
 	is_told(read_cut, "reader: the file of two is damaged\n");
 	is_told(read_cut_again, "reader: 100%\n");
 }
@@ -139,7 +134,6 @@ static void a_message_that_is_too_long(void **state)
 	int status = outcome(read_long, text, sizeof(text));
 	size_t size = strlen(text);
 
-	(void)state;
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CODE);
 	assert_in_range(size, XB_PATH_MAX, XB_PATH_MAX + 512);
 	assert_int_equal(text[size - 1], '\n');
@@ -162,7 +156,6 @@ static void read_four(void)
 
 static void several_files(void **state)
 {
-	(void)state;
 	is_told(read_four, "reader: still d\n");
 }
 
@@ -195,7 +188,6 @@ static void read_unwatched(void)
 
 static void faults_elsewhere(void **state)
 {
-	(void)state;
 	is_killed(read_another, SIGBUS);
 	is_killed(read_nowhere, SIGSEGV);
 	is_killed(read_unwatched, SIGBUS);
@@ -213,7 +205,6 @@ static void end_expected(void)
 
 static void damage_found_otherwise(void **state)
 {
-	(void)state;
 	is_told(end_expected, "reader: damaged\n");
 }
 
@@ -244,7 +235,6 @@ static void fault_undoing(void)
 
 static void undone_before_the_end(void **state)
 {
-	(void)state;
 	is_told(read_undoing, "undone, reader: 100%\n");
 	is_told(read_done_undoing, "reader: 100%\n");
 	is_killed(fault_undoing, SIGSEGV);
@@ -252,16 +242,12 @@ static void undone_before_the_end(void **state)
 
 static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
 {
-	(void)opaque;
 	fault();
 	return calloc(count, size);
 }
 
 static void *abort_for_zlib(void *opaque, unsigned int count, unsigned int size)
 {
-	(void)opaque;
-	(void)count;
-	(void)size;
 	abort();
 }
 
@@ -314,7 +300,6 @@ static void abort_elsewhere(void)
 
 static void libraries_that_were_misled(void **state)
 {
-	(void)state;
 	is_told(fault_in_library, "reader: misled\n");
 	is_told(abort_in_library, "reader: misled\n");
 	is_killed(fault_in_another_library, SIGSEGV);
@@ -322,17 +307,14 @@ static void libraries_that_were_misled(void **state)
 	is_killed(abort_elsewhere, SIGABRT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_was_cut),
-		cmocka_unit_test(a_message_that_is_too_long),
-		cmocka_unit_test(several_files),
-		cmocka_unit_test(faults_elsewhere),
-		cmocka_unit_test(damage_found_otherwise),
-		cmocka_unit_test(undone_before_the_end),
-		cmocka_unit_test(libraries_that_were_misled),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_file_that_was_cut),
+	cmocka_unit_test(a_message_that_is_too_long),
+	cmocka_unit_test(several_files),
+	cmocka_unit_test(faults_elsewhere),
+	cmocka_unit_test(damage_found_otherwise),
+	cmocka_unit_test(undone_before_the_end),
+	cmocka_unit_test(libraries_that_were_misled),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,18 +2,13 @@
 /* The options of every command: in front of it, behind it among those of the verb, and what is said
  * of wrong ones. */
 #include <getopt.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/program.h"
 #include "cli/everywhere.h"
 #include "cli/globals.h"
+#include "support/cmocka.h"
 #include "support/heard.h"
 
 static const struct option_spec everywhere[] = {
@@ -54,7 +49,6 @@ static struct arguments *now;
 
 static bool take(struct cli *cli, int option, const char *value, bool *right)
 {
-	(void)cli;
 	if (option != OPTION_OWN)
 		return false;
 	snprintf(now->state, sizeof(now->state), "%s", value);
@@ -132,7 +126,6 @@ static void in_front(void **state)
 	};
 	struct arguments arguments;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(&arguments, rows[i].line), -1);
 		assert_string_equal(taken(&arguments, optind), rows[i].expected);
@@ -161,7 +154,6 @@ static void wrong_ones_in_front(void **state)
 	};
 	struct arguments arguments;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(&arguments, rows[i].line), EXIT_USAGE);
 		assert_string_equal(xb_error_message(), rows[i].expected);
@@ -178,7 +170,6 @@ static void the_version(void **state)
 	struct arguments arguments;
 	struct hearing answer;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		int code;
 
@@ -219,7 +210,6 @@ static void behind(void **state)
 		{"add -q --", "q | add --"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_behind(&add, &rows[i]);
 }
@@ -247,7 +237,6 @@ static void those_of_the_verb_come_first(void **state)
 					{"auto -p", "jp | auto"},
 				};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_behind(&add, &rows[i]);
 	for (size_t i = 0; i < sizeof(of_below) / sizeof(of_below[0]); i++)
@@ -297,7 +286,6 @@ static void wrong_ones_behind(void **state)
 	};
 	struct arguments arguments;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(read_verb(&arguments, rows[i].line), EXIT_USAGE);
 		assert_string_equal(xb_error_message(), rows[i].expected);
@@ -309,16 +297,13 @@ static void wrong_ones_behind(void **state)
 	assert_int_equal(optind, 6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_front),
-		cmocka_unit_test(wrong_ones_in_front),
-		cmocka_unit_test(the_version),
-		cmocka_unit_test(behind),
-		cmocka_unit_test(those_of_the_verb_come_first),
-		cmocka_unit_test(wrong_ones_behind),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(in_front),
+	cmocka_unit_test(wrong_ones_in_front),
+	cmocka_unit_test(the_version),
+	cmocka_unit_test(behind),
+	cmocka_unit_test(those_of_the_verb_come_first),
+	cmocka_unit_test(wrong_ones_behind),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

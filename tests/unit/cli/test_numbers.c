@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers, times and sizes of a command line: what is one, and where they end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/text.h"
 #include "cli/cli.h"
+#include "support/cmocka.h"
 #include "support/heard.h"
 
 #define USAGE "; usage: xdp-bloom verb"
@@ -75,7 +70,6 @@ static void numbers(void **state)
 {
 	uint64_t number;
 
-	(void)state;
 	check(cli_number, "0", 0, 0, 0);
 	check(cli_number, "007", 0, 10, 7);
 	check(cli_number, "5", 5, 6, 5);
@@ -96,7 +90,6 @@ static void numbers(void **state)
 
 static void seconds(void **state)
 {
-	(void)state;
 	check(cli_seconds, "0", 0, 9, 0);
 	check(cli_seconds, "90", 0, 90, 90);
 	check(cli_seconds, "90s", 0, 90, 90);
@@ -126,7 +119,6 @@ static void sizes(void **state)
 {
 	uint64_t bytes;
 
-	(void)state;
 	check(cli_size, "0", 0, 1, 0);
 	check(cli_size, "1000", 0, 1000, 1000);
 	check(cli_size, "512K", 0, 524288, 524288);
@@ -160,7 +152,6 @@ static void bytes(void **state)
 {
 	const char *first;
 
-	(void)state;
 	assert_string_equal(cli_bytes(1048524), "1023.9 KiB");
 	assert_string_equal(cli_bytes(1048525), "1.0 MiB");
 	assert_string_equal(cli_bytes((1 << 20) - 1), "1.0 MiB");
@@ -180,19 +171,15 @@ static void times(void **state)
 {
 	char out[32];
 
-	(void)state;
 	assert_ptr_equal(xb_time_format(0, out), out);
 	assert_string_equal(out, "1970-01-01T00:00:00Z");
 	assert_string_equal(xb_time_format(951782400, out), "2000-02-29T00:00:00Z");
 	assert_string_equal(xb_time_format(UINT32_MAX, out), "2106-02-07T06:28:15Z");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers), cmocka_unit_test(seconds), cmocka_unit_test(sizes),
-		cmocka_unit_test(bytes),   cmocka_unit_test(times),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(numbers), cmocka_unit_test(seconds), cmocka_unit_test(sizes),
+	cmocka_unit_test(bytes),   cmocka_unit_test(times),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

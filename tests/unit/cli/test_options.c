@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options as a table: what getopt_long() makes of them, and what is asked of the table alone. */
 #include <getopt.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cli/options.h"
+#include "support/cmocka.h"
 
 static const struct option_spec table[] = {
 	{"list-format", "FORMAT", 256, .help = ""},
@@ -136,7 +131,6 @@ static void options_and_operands(void **state)
 		{"- -e", "e | -"},
 	};
 
-	(void)state;
 	CHECK(table, ":", rows);
 }
 
@@ -162,7 +156,6 @@ static void a_beginning_is_no_name(void **state)
 		{"-- --ex", "| --ex"},
 	};
 
-	(void)state;
 	CHECK(table, ":", rows);
 }
 
@@ -179,7 +172,6 @@ static void wrong_ones(void **state)
 		{"a -el", "e :-el"},
 	};
 
-	(void)state;
 	CHECK(table, ":", rows);
 }
 
@@ -204,7 +196,6 @@ static void wrong_letters(void **state)
 		{"-exist", "e ?-exist"},
 	};
 
-	(void)state;
 	CHECK(table, ":", rows);
 }
 
@@ -215,7 +206,6 @@ static void operands_end_what_stands_in_front(void **state)
 		{"-x a", "?-x"},	 {"-frob a", "?-frob"},
 	};
 
-	(void)state;
 	CHECK(table, "+:", rows);
 }
 
@@ -236,14 +226,12 @@ static void contradictions(void **state)
 		{"-- --up --down", "| --up --down"},
 	};
 
-	(void)state;
 	CHECK(choices, ":", rows);
 }
 
 /* However often the same is said before. */
 static void contradiction_after_much(void **state)
 {
-	(void)state;
 	option_forget(choices);
 	for (int i = 0; i < 8 * OPTIONS_MAX; i++)
 		assert_true(option_give(choices, i % 2 ? "add" : "up", i % 2 ? "x" : NULL));
@@ -261,7 +249,6 @@ static void contradiction_after_much(void **state)
 
 static void values_that_are_not_taken(void **state)
 {
-	(void)state;
 	assert_true(option_is_valued(table, "--exist=yes"));
 	assert_true(option_is_valued(table, "--force="));
 	assert_false(option_is_valued(table, "--list=x"));
@@ -277,7 +264,6 @@ static void no_table(void **state)
 		{"", "|"}, {"a", "| a"}, {"--list", "?--list"}, {"-l x", "?-l"}, {"a -le", "?-le"},
 	};
 
-	(void)state;
 	CHECK(NULL, ":", rows);
 }
 
@@ -303,7 +289,6 @@ static void as_many_as_there_is_room_for(void **state)
 	struct option_spec many[OPTIONS_MAX + 3] = {{.name = "before"}};
 	char names[OPTIONS_MAX + 1][16];
 
-	(void)state;
 	for (int i = 0; i < OPTIONS_MAX; i++) {
 		snprintf(names[i], sizeof(names[i]), "option-%d.", i);
 		many[i + 1] = (struct option_spec){.name = names[i], .id = 256 + i};
@@ -322,7 +307,6 @@ static void letters(void **state)
 		char behind;
 	} out;
 
-	(void)state;
 	memset(&out, 'z', sizeof(out));
 	assert_ptr_equal(option_letters(table, "+:", out.text), out.text);
 	assert_string_equal(out.text, "+:l:e");
@@ -345,7 +329,6 @@ static void whose_value_is_the_next_word(void **state)
 		"-el", "--list-", "--ex", "--exist", "--frob",	 "--listing", "-x",  "--before",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
 		assert_true(option_takes_next(table, takes[i]));
 		assert_false(option_takes_next(NULL, takes[i]));
@@ -356,7 +339,6 @@ static void whose_value_is_the_next_word(void **state)
 
 static void known_by_its_whole_name(void **state)
 {
-	(void)state;
 	assert_true(option_known(table, "list"));
 	assert_true(option_known(table, "list-format"));
 	assert_true(option_known(table, "before"));
@@ -367,23 +349,20 @@ static void known_by_its_whole_name(void **state)
 	assert_false(option_known(NULL, "list"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_and_operands),
-		cmocka_unit_test(a_beginning_is_no_name),
-		cmocka_unit_test(wrong_ones),
-		cmocka_unit_test(wrong_letters),
-		cmocka_unit_test(operands_end_what_stands_in_front),
-		cmocka_unit_test(contradictions),
-		cmocka_unit_test(contradiction_after_much),
-		cmocka_unit_test(values_that_are_not_taken),
-		cmocka_unit_test(no_table),
-		cmocka_unit_test(as_many_as_there_is_room_for),
-		cmocka_unit_test(letters),
-		cmocka_unit_test(whose_value_is_the_next_word),
-		cmocka_unit_test(known_by_its_whole_name),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(options_and_operands),
+	cmocka_unit_test(a_beginning_is_no_name),
+	cmocka_unit_test(wrong_ones),
+	cmocka_unit_test(wrong_letters),
+	cmocka_unit_test(operands_end_what_stands_in_front),
+	cmocka_unit_test(contradictions),
+	cmocka_unit_test(contradiction_after_much),
+	cmocka_unit_test(values_that_are_not_taken),
+	cmocka_unit_test(no_table),
+	cmocka_unit_test(as_many_as_there_is_room_for),
+	cmocka_unit_test(letters),
+	cmocka_unit_test(whose_value_is_the_next_word),
+	cmocka_unit_test(known_by_its_whole_name),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What somebody probably meant: how near a word has to be, and which of several is taken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/suggest.h"
+#include "support/cmocka.h"
 
 #define LETTERS_22 "abcdefghijklmnopqrstuv"
 #define LETTERS_24 LETTERS_22 "wx"
@@ -44,7 +39,6 @@ static void check_verb(const char *names, const char *word, const char *expected
 
 static void each_kind_of_slip(void **state)
 {
-	(void)state;
 	check_verb("add status import", "stats", "status");   /* left out */
 	check_verb("add status import", "sttatus", "status"); /* added */
 	check_verb("add status import", "inport", "import");  /* changed */
@@ -56,7 +50,6 @@ static void each_kind_of_slip(void **state)
 
 static void a_third_of_the_letters_may_be_wrong(void **state)
 {
-	(void)state;
 	check_verb("abc", "abx", "abc");
 	check_verb("abc", "axx", "");
 	check_verb("abcde", "abcdx", "abcde");
@@ -74,7 +67,6 @@ static void a_third_of_the_letters_may_be_wrong(void **state)
 
 static void the_nearest_is_taken(void **state)
 {
-	(void)state;
 	check_verb("abcdxx abcdex", "abcdef", "abcdex");
 	check_verb("abcdex abcdxx", "abcdef", "abcdex");
 	check_verb("abcdex abcdey", "abcdef", "abcdex"); /* else the first */
@@ -82,7 +74,6 @@ static void the_nearest_is_taken(void **state)
 
 static void the_longest(void **state)
 {
-	(void)state;
 	check_verb(LETTERS_24, LETTERS_22 "w", LETTERS_24);
 	/* None is as long as this. */
 	check_verb(LETTERS_24, LETTERS_24 "y", "");
@@ -107,7 +98,6 @@ static void options(void **state)
 {
 	char out[SUGGEST_BYTES] = "z";
 
-	(void)state;
 	check_option("--lsit", "--list");
 	check_option("--list-fromat", "--list-format");
 	check_option("-list", "--list");
@@ -127,7 +117,6 @@ static void options(void **state)
 
 static void a_beginning_is_near(void **state)
 {
-	(void)state;
 	check_verb("status import", "s", "status");
 	check_verb("status import", "im", "import");
 	check_verb("status import", "", "");
@@ -142,7 +131,6 @@ static void words_of_other_programs(void **state)
 	static const struct option_spec table[] = {{.name = "force"}, {.name = "timeout"}, {0}};
 	char out[SUGGEST_BYTES];
 
-	(void)state;
 	check_verb("add del list", "remove", "del");
 	check_verb("add del list", "rm", "del");
 	check_verb("add del list", "ban", "add");
@@ -155,25 +143,21 @@ static void words_of_other_programs(void **state)
 
 static void a_value_does_not_count(void **state)
 {
-	(void)state;
 	check_option("--lsit=a-long-value-behind-it", "--list");
 	check_option("--jsno=", "--json");
 	check_option("=--list", "");
 	check_option("--" LETTERS_22 "=" LETTERS_24, "--" LETTERS_22);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_of_slip),
-		cmocka_unit_test(a_third_of_the_letters_may_be_wrong),
-		cmocka_unit_test(the_nearest_is_taken),
-		cmocka_unit_test(the_longest),
-		cmocka_unit_test(options),
-		cmocka_unit_test(a_beginning_is_near),
-		cmocka_unit_test(words_of_other_programs),
-		cmocka_unit_test(a_value_does_not_count),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_kind_of_slip),
+	cmocka_unit_test(a_third_of_the_letters_may_be_wrong),
+	cmocka_unit_test(the_nearest_is_taken),
+	cmocka_unit_test(the_longest),
+	cmocka_unit_test(options),
+	cmocka_unit_test(a_beginning_is_near),
+	cmocka_unit_test(words_of_other_programs),
+	cmocka_unit_test(a_value_does_not_count),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

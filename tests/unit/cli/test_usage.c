@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The usage line of a verb, that in front of all of them, and the options in columns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/usage.h"
+#include "support/cmocka.h"
 #include "support/heard.h"
 
 static void check(const struct verb *verb, const char *expected)
@@ -29,7 +24,6 @@ static void operands(void **state)
 {
 	struct verb verb = {.name = "list"};
 
-	(void)state;
 	check(&verb, "list");
 	verb.above = "auto";
 	check(&verb, "auto list");
@@ -49,7 +43,6 @@ static void commands_below(void **state)
 	static const struct verb on = {.name = "on"}, off = {.name = "off"};
 	static const struct verb *const one[] = {&on, NULL}, *const two[] = {&on, &off, NULL};
 
-	(void)state;
 	check(&(struct verb){.name = "auto", .below = one}, "auto on ...");
 	check(&(struct verb){.name = "auto", .below = two}, "auto on|off ...");
 }
@@ -69,7 +62,6 @@ static void options(void **state)
 					};
 	struct verb verb = {.name = "add", .options = none};
 
-	(void)state;
 	check(&verb, "add");
 	verb.options = all;
 	check(&verb, "add [--list NAME] [--all|--every|--each N] --output FILE|--to FILE "
@@ -85,7 +77,6 @@ static void a_long_line_is_cut(void **state)
 {
 	char name[2 * USAGE_BYTES], line[2 * USAGE_BYTES + 16];
 
-	(void)state;
 	for (size_t size = USAGE_BYTES - 12; size < sizeof(name); size++) {
 		const struct option_spec table[] = {{.name = name}, {.name = "ab"}, {0}};
 		const struct verb verb = {.name = "v", .options = table};
@@ -107,7 +98,6 @@ static void in_front_of_a_command(void **state)
 	};
 	char out[USAGE_BYTES];
 
-	(void)state;
 	assert_ptr_equal(usage_in_front(table, out), out);
 	assert_string_equal(out, "[-jq] [--state DIR] [--pin DIR]");
 }
@@ -122,7 +112,6 @@ static void columns(void **state)
 	};
 	struct hearing hearing;
 
-	(void)state;
 	hear(&hearing, &stdout);
 	usage_print_options(table);
 	assert_string_equal(heard(&hearing), "  -j, --json    answer in JSON\n"
@@ -133,16 +122,13 @@ static void columns(void **state)
 	assert_string_equal(heard(&hearing), "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operands),
-		cmocka_unit_test(commands_below),
-		cmocka_unit_test(options),
-		cmocka_unit_test(a_long_line_is_cut),
-		cmocka_unit_test(in_front_of_a_command),
-		cmocka_unit_test(columns),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(operands),
+	cmocka_unit_test(commands_below),
+	cmocka_unit_test(options),
+	cmocka_unit_test(a_long_line_is_cut),
+	cmocka_unit_test(in_front_of_a_command),
+	cmocka_unit_test(columns),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,10 +2,6 @@
 /* Whether a driver calls the program, by two counters: what is seen, missing, or in doubt. The maps
  * are those of a kernel; interfaces and their counters are made up. Each test has a row of its own,
  * since a process remembers what it saw. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +9,8 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "engine/calls.h"
+#include "support/cmocka.h"
 #include "support/rowmaps.h"
 
 #define LATER 210000 /* us: a verdict takes 200 ms */
@@ -27,7 +22,6 @@ static uint64_t calls;
 
 static int begin_all(void **state)
 {
-	(void)state;
 	anchor.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts));
 	anchor.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note));
 	return anchor.stats < 0 || anchor.notes < 0;
@@ -35,13 +29,11 @@ static int begin_all(void **state)
 
 static int end_all(void **state)
 {
-	(void)state;
 	return close(anchor.stats) | close(anchor.notes);
 }
 
 static int begin(void **state)
 {
-	(void)state;
 	row++;
 	calls = 0;
 	device = (struct xb_netdev){.ifindex = 100 + row,
@@ -84,7 +76,6 @@ static void noted(struct xb_iface_note note)
 
 static void packets_that_the_program_sees(void **state)
 {
-	(void)state;
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(5, 5).calls, XB_CALLS_SEEN);
@@ -97,7 +88,6 @@ static void packets_that_no_program_sees(void **state)
 {
 	struct xb_calls_view view;
 
-	(void)state;
 	noted((struct xb_iface_note){.received = 1000, .seen = 1});
 	assert_int_equal(look(1, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(1, 0).calls, XB_CALLS_QUIET);
@@ -115,7 +105,6 @@ static void packets_that_no_program_sees(void **state)
  * it has called the program. */
 static void one_burst_is_no_verdict(void **state)
 {
-	(void)state;
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(64, 64).calls, XB_CALLS_SEEN);
 	assert_int_equal(look(64, 0).calls, XB_CALLS_SEEN);
@@ -133,7 +122,6 @@ static void what_came_before_the_first_look(void **state)
 {
 	struct xb_calls_view view;
 
-	(void)state;
 	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1});
 	view = look(20, 5);
 	assert_int_equal(view.calls, XB_CALLS_DOUBTED);
@@ -146,7 +134,6 @@ static void what_came_before_the_first_look(void **state)
 
 static void what_may_have_been_under_way(void **state)
 {
-	(void)state;
 	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1, .slack = 128});
 	assert_int_equal(look(130, 5).calls, XB_CALLS_SEEN);
 	begin(NULL);
@@ -156,7 +143,6 @@ static void what_may_have_been_under_way(void **state)
 
 static void counters_that_begin_anew(void **state)
 {
-	(void)state;
 	noted((struct xb_iface_note){.received = 5000, .calls = 40, .seen = 1});
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(2, 2).calls, XB_CALLS_SEEN);
@@ -169,7 +155,6 @@ static void counters_that_begin_anew(void **state)
 
 static void an_interface_that_was_opened_anew(void **state)
 {
-	(void)state;
 	noted((struct xb_iface_note){
 		.received = 1000, .seen = 1, .ups = 1, .mtu = 1500, .cures = 1});
 	assert_false(look(0, 0).reopened);
@@ -182,17 +167,14 @@ static void an_interface_that_was_opened_anew(void **state)
 	assert_int_equal(look(2, 2).cures, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(packets_that_the_program_sees, begin),
-		cmocka_unit_test_setup(packets_that_no_program_sees, begin),
-		cmocka_unit_test_setup(one_burst_is_no_verdict, begin),
-		cmocka_unit_test_setup(what_came_before_the_first_look, begin),
-		cmocka_unit_test_setup(what_may_have_been_under_way, begin),
-		cmocka_unit_test_setup(counters_that_begin_anew, begin),
-		cmocka_unit_test_setup(an_interface_that_was_opened_anew, begin),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(packets_that_the_program_sees, begin),
+	cmocka_unit_test_setup(packets_that_no_program_sees, begin),
+	cmocka_unit_test_setup(one_burst_is_no_verdict, begin),
+	cmocka_unit_test_setup(what_came_before_the_first_look, begin),
+	cmocka_unit_test_setup(what_may_have_been_under_way, begin),
+	cmocka_unit_test_setup(counters_that_begin_anew, begin),
+	cmocka_unit_test_setup(an_interface_that_was_opened_anew, begin),
+};
 
-	return cmocka_run_group_tests(tests, begin_all, end_all);
-}
+TEST_MAIN(tests, begin_all, end_all)

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is carried on of each interface: whatever happens to the kernel's rows, no figure goes back,
  * and no packet is counted twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/carry.h"
+#include "support/cmocka.h"
 #include "xdp_bloom/reason.h"
 
 static struct xb_carry_book book;
 
 static int begin(void **state)
 {
-	(void)state;
 	book.state = calloc(XB_CARRY_ROWS, sizeof(*book.state));
 	if (!book.state)
 		return -1;
@@ -29,7 +23,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	free(book.state);
 	return 0;
 }
@@ -78,7 +71,6 @@ static uint64_t packets(const char *name)
 
 static void follows_the_row(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5}, {"eth1", 2, 7});
 	ADVANCE({"eth0", 1, 6}, {"eth1", 2, 7});
 	assert_int_equal(packets("eth0"), 6);
@@ -88,7 +80,6 @@ static void follows_the_row(void **state)
 
 static void stays_when_the_row_is_gone(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5});
 	advance(NULL, 0);
 	assert_int_equal(packets("eth0"), 5);
@@ -100,7 +91,6 @@ static void stays_when_the_row_is_gone(void **state)
 
 static void goes_on_over_a_cleared_row(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth0", 1, 3});
 	assert_int_equal(packets("eth0"), 8);
@@ -110,7 +100,6 @@ static void goes_on_over_a_cleared_row(void **state)
 
 static void goes_on_in_another_table(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth0", 2, 50});
 	assert_int_equal(packets("eth0"), 55);
@@ -118,7 +107,6 @@ static void goes_on_in_another_table(void **state)
 
 static void counts_under_a_new_name_from_then_on(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"lan0", 1, 8});
 	assert_int_equal(packets("eth0"), 5);
@@ -133,7 +121,6 @@ static void counts_under_a_new_name_from_then_on(void **state)
 
 static void exchanges_names(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5}, {"eth1", 2, 7});
 	ADVANCE({"eth1", 1, 6}, {"eth0", 2, 9});
 	assert_int_equal(packets("eth0"), 7);
@@ -144,7 +131,6 @@ static void exchanges_names(void **state)
 /* Two rows have one name until a writer looks again. */
 static void adds_rows_of_one_name_up(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5}, {"eth0", 2, 7});
 	assert_int_equal(packets("eth0"), 12);
 	ADVANCE({"eth0", 2, 8});
@@ -153,7 +139,6 @@ static void adds_rows_of_one_name_up(void **state)
 
 static void another_gets_the_number(void **state)
 {
-	(void)state;
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth1", 1, 2}); /* cleared */
 	assert_int_equal(packets("eth0"), 5);
@@ -165,7 +150,6 @@ static void those_that_are_gone_make_room(void **state)
 	char name[16];
 	uint64_t before = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "veth%u", i);
 		ADVANCE({"eth0", 1, i}, {name, i + 2, 10});
@@ -182,7 +166,6 @@ static void has_room_for_all_that_can_be(void **state)
 	struct row rows[XB_IFACE_ROWS];
 	char name[XB_IFACE_ROWS][16];
 
-	(void)state;
 	for (unsigned int turn = 0; turn < 4; turn++) {
 		for (unsigned int i = 0; i < XB_IFACE_ROWS; i++) {
 			snprintf(name[i], sizeof(name[i]), "v%u.%u", turn, i);
@@ -202,7 +185,6 @@ static void a_thousand_events(void **state)
 	uint64_t counted = 0, next = 100, shown[8] = {0};
 	char name[8][16];
 
-	(void)state;
 	srand(17);
 	for (unsigned int i = 0; i < 8; i++) {
 		snprintf(name[i], sizeof(name[i]), "eth%u", i);
@@ -241,21 +223,18 @@ static void a_thousand_events(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(follows_the_row),
-		TEST(stays_when_the_row_is_gone),
-		TEST(goes_on_over_a_cleared_row),
-		TEST(goes_on_in_another_table),
-		TEST(counts_under_a_new_name_from_then_on),
-		TEST(exchanges_names),
-		TEST(adds_rows_of_one_name_up),
-		TEST(another_gets_the_number),
-		TEST(those_that_are_gone_make_room),
-		TEST(has_room_for_all_that_can_be),
-		TEST(a_thousand_events),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(follows_the_row),
+	TEST(stays_when_the_row_is_gone),
+	TEST(goes_on_over_a_cleared_row),
+	TEST(goes_on_in_another_table),
+	TEST(counts_under_a_new_name_from_then_on),
+	TEST(exchanges_names),
+	TEST(adds_rows_of_one_name_up),
+	TEST(another_gets_the_number),
+	TEST(those_that_are_gone_make_room),
+	TEST(has_room_for_all_that_can_be),
+	TEST(a_thousand_events),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

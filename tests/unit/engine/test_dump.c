@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the text of a store has, line by line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "machine/lifelines.h"
 #include "model/policy.h"
@@ -15,24 +9,10 @@
 #include "store/listverdict.h"
 #include "store/membership.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/member.h"
 #include "support/dumped.h"
-#include "support/scratch_store.h"
-
-static struct xb_txn *txn;
-
-static int open_txn(void **state)
-{
-	int error = begin(state);
-
-	return error ? error : xb_store_write(store, &txn);
-}
-
-static int close_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
-}
+#include "support/scratch_txn.h"
 
 static void must_be(const char *text)
 {
@@ -80,7 +60,6 @@ static struct xb_list *automatic(void)
 
 static void an_empty_store(void **state)
 {
-	(void)state;
 	must_be(DEFAULTS);
 }
 
@@ -89,7 +68,6 @@ static void settings(void **state)
 	struct xb_wanted wanted = {.name = "x0", .mode = XB_MODE_SKB};
 	struct xb_scope scope;
 
-	(void)state;
 	txn->meta.rate = 0.001;
 	txn->meta.capacity = 1000;
 	txn->meta.unconfirmed = 1;
@@ -114,7 +92,6 @@ static void entries(void **state)
 {
 	char text[2048];
 
-	(void)state;
 	put("192.0.2.1", false, list_of("feed"), "", 0);
 	put("192.0.2.1", false, list_of("more"), "it \"scans\"", 9);
 	put("example.com", false, list_of("feed"), "", 0);
@@ -133,13 +110,10 @@ static void entries(void **state)
 	must_be(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_empty_store, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(settings, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(entries, open_txn, close_txn),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(an_empty_store, begin_txn, end_txn),
+	cmocka_unit_test_setup_teardown(settings, begin_txn, end_txn),
+	cmocka_unit_test_setup_teardown(entries, begin_txn, end_txn),
+};
 
-	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

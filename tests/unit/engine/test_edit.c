@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What add and del do, refuse, and say of what they did. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/edit.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 #define NOW 1000
@@ -92,7 +87,6 @@ static void is_in(const char *text, bool allow, const char *first, const char *s
 
 static void entries_go_to_the_list_of_their_side(void **state)
 {
-	(void)state;
 	add((struct xb_edit_terms){0}, "192.0.2.1");
 	add((struct xb_edit_terms){.list = "mine"}, "192.0.2.1");
 	add((struct xb_edit_terms){.allow = true}, "192.0.2.1");
@@ -123,7 +117,6 @@ static void add_again(void **state)
 	struct xb_edit_result result = {0};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	add((struct xb_edit_terms){.timeout = 60, .comment = "why"}, "192.0.2.1");
 	assert_int_equal(
 		edit_one((struct xb_edit_terms){.add = true}, "192.0.2.1", &result, &refusal),
@@ -149,7 +142,6 @@ static void too_wide(void **state)
 	static const char *const wide[] = {"10.0.0.0/7", "2000::/15", "localhost"};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct xb_edit edit = {.terms = {.add = true}};
 
@@ -172,7 +164,6 @@ static void named_twice(void **state)
 	struct xb_edit edit = {.terms = {.add = true}};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	assert_int_equal(take(&edit, "example.com", &refusal), 0);
 	assert_int_equal(take(&edit, "192.0.2.1", &refusal), 0);
 	assert_int_equal(xb_edit_check(&edit, &refusal), 0);
@@ -192,7 +183,6 @@ static void del(void **state)
 	struct xb_edit_result result = {.itemizes = true};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	add((struct xb_edit_terms){0}, "192.0.2.1");
 	add((struct xb_edit_terms){.list = "b"}, "192.0.2.1");
 	add((struct xb_edit_terms){.list = "wide"}, "192.0.2.0/24");
@@ -236,7 +226,6 @@ static void del_finds_nothing(void **state)
 {
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	add((struct xb_edit_terms){.list = "a"}, "192.0.2.0/24");
 	add((struct xb_edit_terms){.list = "b"}, "198.51.100.1");
 	add((struct xb_edit_terms){0}, "example.com");
@@ -264,7 +253,6 @@ static void del_of_an_unknown_list(void **state)
 	struct xb_edit_result result = {0};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	add((struct xb_edit_terms){0}, "192.0.2.1");
 	assert_int_equal(edit_one(terms, "192.0.2.1", &result, &refusal), XB_EDIT_REFUSED);
 	assert_int_equal(refusal.why, XB_EDIT_NO_LIST);
@@ -287,7 +275,6 @@ static void what_the_machine_needs_stays(void **state)
 	struct xb_list *list;
 	enum xb_put put;
 
-	(void)state;
 	assert_int_equal(xb_entry_parse("192.0.2.1", 9, NULL, &entry, NULL), 0);
 	entry = xb_entry_allow(&entry);
 	assert_int_equal(xb_list_need_auto(writer.txn, "gateway", &list), 0);
@@ -306,7 +293,6 @@ static void what_the_allowlist_exempts(void **state)
 	struct xb_edit_result result = {0};
 	struct xb_edit_refusal refusal;
 
-	(void)state;
 	add((struct xb_edit_terms){.allow = true, .list = "office"}, "192.0.2.0/24");
 	assert_int_equal(
 		edit_one((struct xb_edit_terms){.add = true}, "192.0.2.9", &result, &refusal), 0);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text of metrics: every byte of a sample, and labels that try to end it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/exposition.h"
 #include "engine/metrics.h"
+#include "support/cmocka.h"
 
 static char *text;
 static size_t size;
@@ -19,14 +14,12 @@ static FILE *out;
 
 static int begin(void **state)
 {
-	(void)state;
 	out = open_memstream(&text, &size);
 	return out ? 0 : -1;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	fclose(out);
 	free(text);
 	return 0;
@@ -40,7 +33,6 @@ static void assert_written(const char *expected)
 
 static void a_family(void **state)
 {
-	(void)state;
 	xb_exposition_family(out, "trial_active", "gauge", "Whether one is on.");
 	assert_written("# HELP xdp_bloom_trial_active Whether one is on.\n"
 		       "# TYPE xdp_bloom_trial_active gauge\n");
@@ -48,7 +40,6 @@ static void a_family(void **state)
 
 static void samples(void **state)
 {
-	(void)state;
 	xb_exposition_sample(out, "a", "", (struct xb_label[XB_LABELS]){{0}}, 0);
 	xb_exposition_sample(out, "a", "_bucket", (struct xb_label[XB_LABELS]){{"le", "+Inf"}},
 			     UINT64_MAX);
@@ -65,7 +56,6 @@ static void samples(void **state)
 
 static void labels_are_escaped(void **state)
 {
-	(void)state;
 	xb_exposition_sample(out, "a", "",
 			     (struct xb_label[XB_LABELS]){{"x", "\"} 1\n\\\xff\t\xc3\xa4"}}, 1);
 	assert_written("xdp_bloom_a{x=\"\\\"} 1?\\\\??\xc3\xa4\"} 1\n");
@@ -75,7 +65,6 @@ static void long_labels_are_cut_between_characters(void **state)
 {
 	char value[400];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(value) - 1; i += 2)
 		memcpy(value + i, "\xc3\xa4", 2);
 	value[398] = '\0';
@@ -92,7 +81,6 @@ static void tallies_without_a_file(void **state)
 	const struct xb_paths nowhere = {
 		.state = "/nowhere", .run = "/nowhere", .pins = "/nowhere"};
 
-	(void)state;
 	xb_metrics_write_tallies(&nowhere, out);
 	fflush(out);
 	assert_non_null(strstr(text, "\nxdp_bloom_expired_total 0\n"));
@@ -108,15 +96,12 @@ static void tallies_without_a_file(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_family),
-		TEST(samples),
-		TEST(labels_are_escaped),
-		TEST(long_labels_are_cut_between_characters),
-		TEST(tallies_without_a_file),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_family),
+	TEST(samples),
+	TEST(labels_are_escaped),
+	TEST(long_labels_are_cut_between_characters),
+	TEST(tallies_without_a_file),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

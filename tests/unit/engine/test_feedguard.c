@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which lists from the network are refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "engine/feedguard.h"
 #include "lists/reader.h"
+#include "support/cmocka.h"
 
 static struct xb_listfile file;
 
@@ -31,7 +26,6 @@ static void read_text(const char *text)
 
 static int free_file(void **state)
 {
-	(void)state;
 	xb_listfile_free(&file);
 	return 0;
 }
@@ -48,7 +42,6 @@ static void assert_share(const char *text, bool ipv6, double addresses)
 /* Each address once, whether hosts and prefixes lie in each other or not. */
 static void shares_are_counted(void **state)
 {
-	(void)state;
 	assert_share("5.9.0.1\n", false, 1);
 	assert_share("5.9.0.0/24\n5.9.0.1\n5.9.0.128/25\n5.9.1.0\n", false, 257);
 	assert_share("5.0.0.0/8\n5.9.0.0/16\n5.255.255.255\n6.0.0.0\n", false, (1 << 24) + 1);
@@ -74,7 +67,6 @@ static void too_many_or_too_wide(void **state)
 {
 	const struct xb_feed_guard two = {.most_entries = 2}, share = {.share = 0.01}, none = {0};
 
-	(void)state;
 	assert_false(refuses(&two, "5.9.0.1\n5.9.0.2\n", XB_FEED_MANY_ENTRIES));
 	assert_true(refuses(&two, "5.9.0.1\n5.9.0.2\n5.9.0.3\n", XB_FEED_MANY_ENTRIES));
 	assert_false(refuses(&share, "16.0.0.0/8\n32.0.0.0/8\n", XB_FEED_SHARE));
@@ -95,7 +87,6 @@ static bool lists(const char *canary, const char *text)
 
 static void canaries_must_not_be_listed(void **state)
 {
-	(void)state;
 	assert_true(lists("8.8.8.8", "8.8.8.8\n"));
 	assert_true(lists("8.8.8.8", "8.0.0.0/9\n"));
 	assert_true(lists("8.8.8.0/24", "8.8.8.8\n"));
@@ -118,7 +109,6 @@ static bool is_html(const char *text)
 
 static void pages_are_known(void **state)
 {
-	(void)state;
 	assert_true(is_html("<!DOCTYPE html>"));
 	assert_true(is_html("\xef\xbb\xbf\r\n\t <HTML lang=en>"));
 	assert_true(is_html("<!-- a comment --><html>"));
@@ -129,14 +119,11 @@ static void pages_are_known(void **state)
 	assert_false(is_html("5.9.0.1\n"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(shares_are_counted, free_file),
-		cmocka_unit_test_teardown(too_many_or_too_wide, free_file),
-		cmocka_unit_test_teardown(canaries_must_not_be_listed, free_file),
-		cmocka_unit_test(pages_are_known),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_teardown(shares_are_counted, free_file),
+	cmocka_unit_test_teardown(too_many_or_too_wide, free_file),
+	cmocka_unit_test_teardown(canaries_must_not_be_listed, free_file),
+	cmocka_unit_test(pages_are_known),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,26 +2,20 @@
 /* The states of feeds: what is written is read again, and what is damaged does no harm. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "engine/feedstate.h"
+#include "support/cmocka.h"
 
 static char directory[64];
 
 static int make(void **state)
 {
-	(void)state;
 	strcpy(directory, "/tmp/xb-feeds-XXXXXX");
 	return mkdtemp(directory) ? 0 : -1;
 }
@@ -30,7 +24,6 @@ static int clear(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
 	return system(command);
 }
@@ -68,7 +61,6 @@ static void what_is_written_is_read(void **state)
 {
 	struct xb_feed_state feed = example(), read;
 
-	(void)state;
 	assert_int_equal(xb_feed_state_read(directory, "one", &read), -ENOENT);
 	assert_string_equal(read.name, "one");
 	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
@@ -83,12 +75,55 @@ static void what_is_written_is_read(void **state)
 	assert_int_equal(xb_feed_state_read(directory, "one", &read), -ENOENT);
 }
 
+/* Which lists it filled before, until they are dealt with. */
+static void lists_that_are_left(void **state)
+{
+	struct xb_feed_state feed = {.name = "one"}, read;
+	char list[XB_FEED_LIST], long_name[XB_FEED_LIST];
+	const char *at;
+	bool fits = true;
+	int count = 0;
+
+	assert_true(xb_feed_fills(&feed, "a"));
+	assert_string_equal(feed.left, "");
+	assert_true(xb_feed_fills(&feed, "b"));
+	assert_true(xb_feed_fills(&feed, "b"));
+	assert_true(xb_feed_fills(&feed, "c"));
+	assert_string_equal(feed.list, "c");
+	assert_string_equal(feed.left, "a b");
+	/* Filled again, it is not left. */
+	assert_true(xb_feed_fills(&feed, "a"));
+	assert_string_equal(feed.left, "b c");
+	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
+	assert_int_equal(xb_feed_state_read(directory, "one", &read), 0);
+	assert_memory_equal(&read, &feed, sizeof(feed));
+	xb_feed_left_take(feed.left, "b");
+	xb_feed_left_take(feed.left, "none");
+	assert_string_equal(feed.left, "c");
+	/* As earlier versions wrote it, and an odd file. */
+	write_text("one.json", "{\"list\":\"x\",\"left\":\"y\"}");
+	assert_int_equal(xb_feed_state_read(directory, "one", &read), 0);
+	at = read.left;
+	assert_true(xb_feed_left_next(&at, list));
+	assert_string_equal(list, "y");
+	assert_false(xb_feed_left_next(&at, list));
+	strcpy(feed.left, "  a   b ");
+	for (at = feed.left; xb_feed_left_next(&at, list); count++)
+		assert_int_equal(strlen(list), 1);
+	assert_int_equal(count, 2);
+	for (count = 0; fits; count++) {
+		memset(long_name, 'a' + count, sizeof(long_name) - 1);
+		long_name[sizeof(long_name) - 1] = '\0';
+		fits = xb_feed_fills(&feed, long_name);
+	}
+	assert_true(count > 10 && strlen(feed.left) < sizeof(feed.left));
+}
+
 static void damage_is_told_and_survived(void **state)
 {
 	static const char *const damaged[] = {"", "{", "[]", "17", "{\"list\":", "\xff\xfe"};
 	struct xb_feed_state feed = example(), read;
 
-	(void)state;
 	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
 	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
 		write_text("one.json", damaged[i]);
@@ -114,7 +149,6 @@ static void links_and_pipes_are_refused(void **state)
 	struct xb_feed_state feed = example(), read;
 	char path[128];
 
-	(void)state;
 	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
 	snprintf(path, sizeof(path), "%s/feeds/two.json", directory);
 	assert_int_equal(symlink("one.json", path), 0);
@@ -133,7 +167,6 @@ static void all_are_found(void **state)
 	struct xb_feed_state feed = example(), *feeds;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(xb_feed_states_read(directory, &feeds, &count), 0);
 	assert_int_equal(count, 0);
 	free(feeds);
@@ -156,7 +189,6 @@ static void all_are_found(void **state)
 
 static void names_become_file_names(void **state)
 {
-	(void)state;
 	assert_true(xb_feed_name_ok("spamhaus-drop.v4_x"));
 	assert_true(xb_feed_name_ok("0123456789012345678901234567890123456789"));
 	assert_false(xb_feed_name_ok("01234567890123456789012345678901234567890"));
@@ -167,15 +199,13 @@ static void names_become_file_names(void **state)
 	assert_false(xb_feed_name_ok("a b"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_written_is_read, make, clear),
-		cmocka_unit_test_setup_teardown(damage_is_told_and_survived, make, clear),
-		cmocka_unit_test_setup_teardown(links_and_pipes_are_refused, make, clear),
-		cmocka_unit_test_setup_teardown(all_are_found, make, clear),
-		cmocka_unit_test(names_become_file_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(lists_that_are_left, make, clear),
+	cmocka_unit_test_setup_teardown(what_is_written_is_read, make, clear),
+	cmocka_unit_test_setup_teardown(damage_is_told_and_survived, make, clear),
+	cmocka_unit_test_setup_teardown(links_and_pipes_are_refused, make, clear),
+	cmocka_unit_test_setup_teardown(all_are_found, make, clear),
+	cmocka_unit_test(names_become_file_names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

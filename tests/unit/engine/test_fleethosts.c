@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How hosts are judged by their reports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "engine/fleethosts.h"
+#include "support/cmocka.h"
 
 static json_t *report_of(const char *host, int at, const char *digest)
 {
@@ -33,7 +27,6 @@ static unsigned int judged(json_t *own, json_t *former, json_t *other)
 
 static void as_of_one_time(void **state)
 {
-	(void)state;
 	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "1")), 0);
 	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "2")),
 			 XB_HOST_DIFFERS);
@@ -42,7 +35,6 @@ static void as_of_one_time(void **state)
 /* One that differs does so as well while this host alone has reported again. */
 static void as_of_the_time_before(void **state)
 {
-	(void)state;
 	assert_int_equal(judged(report_of("a", 30, "1"), NULL, report_of("b", 20, "2")), 0);
 	assert_int_equal(
 		judged(report_of("a", 30, "1"), report_of("a", 20, "1"), report_of("b", 20, "2")),
@@ -58,19 +50,15 @@ static void as_of_the_time_before(void **state)
 
 static void of_other_times(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		judged(report_of("a", 30, "1"), report_of("a", 20, "1"), report_of("b", 10, "2")),
 		0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_of_one_time),
-		cmocka_unit_test(as_of_the_time_before),
-		cmocka_unit_test(of_other_times),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(as_of_one_time),
+	cmocka_unit_test(as_of_the_time_before),
+	cmocka_unit_test(of_other_times),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is found amiss, without a filter in the kernel: each difference as a problem of its kind,
  * and the figures of the store. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/checks.h"
 #include "engine/health.h"
@@ -15,6 +9,7 @@
 #include "model/policy.h"
 #include "store/membership.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/member.h"
 #include "support/scratch_store.h"
 
@@ -36,12 +31,14 @@ static void must_be(struct xb_problems *problems, enum xb_problem_kind kind, con
 	xb_problems_free(problems);
 }
 
+static bool tried;
+
 static struct xb_problems problems_of(struct xb_interface *item)
 {
 	struct xb_interfaces all = {.item = item, .count = 1};
 	struct xb_problems problems = {0};
 
-	xb_check_interfaces(&all, &problems);
+	xb_check_interfaces(&all, tried, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		assert_ptr_equal(problems.item[i].interface, item);
 	return problems;
@@ -61,7 +58,6 @@ static void wanted_interfaces(void **state)
 	struct xb_interface item = filtered;
 	struct xb_problems problems = problems_of(&item);
 
-	(void)state;
 	assert_int_equal(problems.count, 0);
 	item.mode = XB_MODE_NATIVE;
 	problems = problems_of(&item);
@@ -99,6 +95,34 @@ static void wanted_interfaces(void **state)
 	strcpy(item.why, "x0 is a tunnel");
 	problems = problems_of(&item);
 	must_be(&problems, XB_PROBLEM_UNFILTERED, "unfiltered: x0 is a tunnel");
+	item.difference = XB_IFACE_ELSEWHERE;
+	item.why[0] = '\0';
+	problems = problems_of(&item);
+	must_be(&problems, XB_PROBLEM_ELSEWHERE,
+		"x0 is in another network namespace, where the filter is still on it");
+}
+
+/* Wanted until the trial ends, and then by nobody. */
+static void interfaces_on_trial(void **state)
+{
+	struct xb_interface item = filtered;
+	struct xb_problems problems;
+
+	item.lasting = false;
+	item.on_trial = true;
+	for (enum xb_difference difference = XB_IFACE_BARE; difference <= XB_IFACE_ELSEWHERE;
+	     difference++) {
+		item.difference = difference;
+		tried = false;
+		problems = problems_of(&item);
+		assert_int_equal(problems.count, 0);
+		tried = true;
+		problems = problems_of(&item);
+		/* Whether drivers call the filter is looked at apart. */
+		assert_int_equal(problems.count, difference != XB_IFACE_UNCALLED);
+		xb_problems_free(&problems);
+	}
+	tried = false;
 }
 
 static void unwanted_interfaces(void **state)
@@ -108,7 +132,6 @@ static void unwanted_interfaces(void **state)
 				    .difference = XB_IFACE_STALE};
 	struct xb_problems problems = problems_of(&item);
 
-	(void)state;
 	must_be(&problems, XB_PROBLEM_STALE,
 		"interface 7, attached as x0, is y0 now and has no filter");
 	item.difference = XB_IFACE_HEIR;
@@ -157,7 +180,6 @@ static void generations(void **state)
 	struct xb_problems problems;
 	struct pair now;
 
-	(void)state;
 	pair(&now);
 	problems = differences(&now);
 	assert_int_equal(problems.count, 0);
@@ -195,7 +217,6 @@ static void policies_and_trials(void **state)
 	struct xb_storeview wishes = {.meta.policy = XB_POLICY_MONITOR};
 	struct xb_problems problems = {0};
 
-	(void)state;
 	xb_check_policy(XB_POLICY_MONITOR, &wishes, &problems);
 	xb_check_trial(0, &wishes, &problems);
 	assert_int_equal(problems.count, 0);
@@ -227,7 +248,6 @@ static void known_sources(void **state)
 	struct xb_known_view view = {0};
 	struct xb_problems problems = known_problems(&view, false);
 
-	(void)state;
 	assert_int_equal(problems.count, 0);
 	problems = known_problems(&view, true);
 	must_be(&problems, XB_PROBLEM_NOT_LEARNING,
@@ -249,15 +269,20 @@ static void known_sources(void **state)
 	view.promised = 1.5e-3;
 	problems = known_problems(&view, true);
 	assert_int_equal(problems.count, 0);
+	/* Another store wants them. */
+	view.store = 1;
 	problems = known_problems(&view, false);
 	assert_int_equal(problems.count, 0);
+	view.store = 0;
+	problems = known_problems(&view, false);
+	must_be(&problems, XB_PROBLEM_STILL_LEARNING,
+		"known sources are no longer wanted, but are learned until they can be saved");
 }
 
 static void many_problems(void **state)
 {
 	struct xb_problems problems = {0};
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		xb_problem_add(&problems, XB_PROBLEM_POLICY, NULL, "%d\n", i);
 	assert_int_equal(problems.count, 100);
@@ -328,7 +353,6 @@ static void figures_of_the_store(void **state)
 {
 	struct xb_storeview view;
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_storeview_read(directory, NOW - 1, &view), 0);
 	assert_int_equal(view.expired, 0);
@@ -357,7 +381,6 @@ static void no_store(void **state)
 {
 	struct xb_storeview view;
 
-	(void)state;
 	assert_int_equal(xb_storeview_read("/nonexistent", NOW, &view), 0);
 	assert_int_equal(view.meta.ports.dns[0], XB_DNS_PORT);
 	assert_int_equal(view.meta.answer_limit, XB_ANSWER_LIMIT);
@@ -389,7 +412,6 @@ static void what_nobody_takes_out(void **state)
 {
 	struct xb_problems problems;
 
-	(void)state;
 	assert_int_equal(expiry_at(0, 1000000).count, 0);
 	assert_int_equal(expiry_at(1000000, 900000).count, 0);
 	assert_int_equal(expiry_at(1000000, 1000100).count, 0);
@@ -417,7 +439,6 @@ static void feeds_that_bring_nothing(void **state)
 {
 	struct xb_problems problems;
 
-	(void)state;
 	assert_int_equal(feed_of(0, DAY, "", "").count, 0);
 	assert_int_equal(feed_of(97 * DAY, DAY, "timeout", "slow").count, 0);
 	assert_int_equal(feed_of(99 * DAY, 60, "timeout", "slow").count, 0);
@@ -440,7 +461,6 @@ static void nothing_in_the_kernel(void **state)
 	char pins[XB_PATH_MAX];
 	struct xb_health health;
 
-	(void)state;
 	snprintf(pins, sizeof(pins), "%s/none", getenv("XB_TEST_BPFFS") ?: "/sys/fs/bpf");
 	paths.pins = pins;
 	fill();
@@ -475,7 +495,6 @@ static void nothing_in_the_kernel(void **state)
 /* A word for each kind, another one for each. */
 static void kinds_have_names(void **state)
 {
-	(void)state;
 	for (enum xb_problem_kind kind = 0; kind < XB_PROBLEM_KINDS; kind++) {
 		const char *name = xb_problem_name(kind);
 
@@ -492,7 +511,6 @@ static void moments(void **state)
 	struct xb_paths paths = {.state = directory, .pins = directory, .run = directory};
 	struct xb_moment before, after;
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_moment_take(&paths, &before), 0);
 	assert_int_equal(xb_moment_take(&paths, &after), 0);
@@ -502,23 +520,21 @@ static void moments(void **state)
 	assert_false(xb_moment_is_same(&before, &after));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wanted_interfaces),
-		cmocka_unit_test(unwanted_interfaces),
-		cmocka_unit_test(generations),
-		cmocka_unit_test(policies_and_trials),
-		cmocka_unit_test(known_sources),
-		cmocka_unit_test(many_problems),
-		cmocka_unit_test(kinds_have_names),
-		cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
-		cmocka_unit_test(what_nobody_takes_out),
-		cmocka_unit_test(feeds_that_bring_nothing),
-		cmocka_unit_test(no_store),
-		cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),
-		cmocka_unit_test_setup_teardown(moments, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(wanted_interfaces),
+	cmocka_unit_test(interfaces_on_trial),
+	cmocka_unit_test(unwanted_interfaces),
+	cmocka_unit_test(generations),
+	cmocka_unit_test(policies_and_trials),
+	cmocka_unit_test(known_sources),
+	cmocka_unit_test(many_problems),
+	cmocka_unit_test(kinds_have_names),
+	cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
+	cmocka_unit_test(what_nobody_takes_out),
+	cmocka_unit_test(feeds_that_bring_nothing),
+	cmocka_unit_test(no_store),
+	cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),
+	cmocka_unit_test_setup_teardown(moments, begin, end),
+};
 
-	return cmocka_run_group_tests_name("health", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which files an import refuses, and by which numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "engine/import.h"
 #include "store/membership.h"
+#include "store/origins.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 #define NOW 1000
@@ -72,7 +68,6 @@ static void bogons_are_left_out(void **state)
 	struct xb_import import = {0}, with_them = {.asked.include_bogons = true};
 	char text[XB_ENTRY_TEXT];
 
-	(void)state;
 	assert_int_equal(read_text("9.9.9.9\n192.168.0.1\n10.0.0.0/8\n", &import), 0);
 	assert_int_equal(import.bogons, 2);
 	assert_int_equal(file.count, 1);
@@ -88,7 +83,6 @@ static void a_file_too_small(void **state)
 {
 	struct xb_import bytes = {.asked.least_bytes = 9}, entries = {.asked.least_entries = 2};
 
-	(void)state;
 	assert_int_equal(read_text("9.9.9.9\n", &bytes), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.why, XB_IMPORT_FEW_BYTES);
 	assert_int_equal(refusal.has, 8);
@@ -105,7 +99,6 @@ static void a_file_without_entries(void **state)
 	struct xb_import import = {0}, replacing = {.asked.replace = true},
 			 forced = {.asked.replace = true, .asked.force = true};
 
-	(void)state;
 	assert_int_equal(read_text("# nothing\n", &import), -ENODATA);
 	assert_int_equal(read_text("# nothing\n", &replacing), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.why, XB_IMPORT_EMPTIES);
@@ -126,7 +119,6 @@ static void a_replacement_of_another_size(void **state)
 	const struct xb_import replace = {.asked.replace = true};
 	struct xb_import import = replace;
 
-	(void)state;
 	/* A new list may have any size. */
 	assert_int_equal(import_addresses(2001, &import), 0);
 	assert_int_equal(import.merge.added, 2001);
@@ -148,7 +140,6 @@ static void a_small_list(void **state)
 {
 	struct xb_import import = {.asked.replace = true};
 
-	(void)state;
 	assert_int_equal(import_addresses(10, &import), 0);
 	refused_from_to((struct xb_import){.asked.replace = true, .asked.factor = 1.1}, 12, 10);
 	assert_int_equal(import_addresses(900, &import), 0);
@@ -175,7 +166,6 @@ static void each_side_counts_by_itself(void **state)
 {
 	struct xb_import import = {.asked.replace = true};
 
-	(void)state;
 	assert_int_equal(read_text(exceptions(3000, 1500), &import), 0);
 	assert_int_equal(file.allowed, 1500);
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
@@ -196,7 +186,6 @@ static void a_list_gets_its_verdict(void **state)
 	struct xb_import import = {.asked.judges = true, .asked.verdict = XB_DOMAIN_REFUSED},
 			 next = {0};
 
-	(void)state;
 	assert_int_equal(read_text("evil.example\n", &import), 0);
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
 	assert_int_equal(read_text("evil2.example\n", &next), 0);
@@ -209,7 +198,6 @@ static void a_list_gets_its_scope(void **state)
 	struct xb_import import = {.asked.scopes = true}, next = {0};
 	struct xb_scope scope;
 
-	(void)state;
 	assert_int_equal(xb_scope_parse("tcp/25,tcp/587", &scope), 0);
 	import.asked.scope = scope;
 	assert_int_equal(read_text("9.9.9.9\n", &import), 0);
@@ -225,6 +213,27 @@ static void a_list_gets_its_scope(void **state)
 }
 
 /* Says what would come of it; without a store, too. */
+/* The origins that the list has after an import of the text. */
+static uint32_t origins_of(const char *text, struct xb_import import)
+{
+	assert_int_equal(read_text(text, &import), 0);
+	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
+	return xb_list_origins(xb_list_by_name(writer.txn, "feed"));
+}
+
+static void a_list_has_its_origin(void **state)
+{
+	const struct xb_import imported = {0}, fed = {.origin = XB_ORIGIN_FEED};
+
+	/* It is asked of addresses only, and only of those that are listed. */
+	assert_int_equal(origins_of("example.com\nexample.net\n", imported), 0);
+	assert_int_equal(origins_of("||example.com^\n@@||example.net^\n", imported), 0);
+	assert_int_equal(origins_of("9.9.9.9\n", fed), 1U << XB_ORIGIN_FEED);
+	/* Though nothing is added. */
+	assert_int_equal(origins_of("9.9.9.9\n", imported),
+			 1U << XB_ORIGIN_FEED | 1U << XB_ORIGIN_IMPORT);
+}
+
 static void a_rehearsal_changes_nothing(void **state)
 {
 	const struct xb_paths none = {.state = "/nonexistent/xdp-bloom"};
@@ -234,7 +243,6 @@ static void a_rehearsal_changes_nothing(void **state)
 					     .scopes = true,
 					     .scope = {1, {{XB_SERVICE_TCP, 25, 25}}}}};
 
-	(void)state;
 	assert_int_equal(read_text("9.9.9.9\n9.9.9.10\n", &import), 0);
 	assert_int_equal(xb_import_rehearse(&none, &import, &refusal), 0);
 	assert_int_equal(import.merge.added, 2);
@@ -264,6 +272,7 @@ int main(void)
 		TEST(each_side_counts_by_itself),
 		TEST(a_list_gets_its_verdict),
 		TEST(a_list_gets_its_scope),
+		TEST(a_list_has_its_origin),
 		TEST(a_rehearsal_changes_nothing),
 	};
 

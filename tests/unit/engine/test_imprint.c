@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file that a list was replaced by is known again until the list changes. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "engine/import.h"
 #include "store/expiry.h"
@@ -16,6 +10,7 @@
 #include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_store.h"
 
@@ -102,7 +97,6 @@ static void the_same_file_is_known(void **state)
 {
 	struct xb_import import = asked();
 
-	(void)state;
 	put_file(text);
 	assert_int_equal(is_repeated(), 0);
 	import_text(text);
@@ -122,7 +116,6 @@ static void another_file_is_not(void **state)
 {
 	char changed[sizeof(text)];
 
-	(void)state;
 	import_text(text);
 	memcpy(changed, text, sizeof(text));
 	*strchr(changed, '1') = '2';
@@ -237,7 +230,6 @@ static void each_change_of_the_list_counts(void **state)
 		one_less_and_more, a_comment, an_end,
 		nothing_left,	   flushed,   flushed_but_for_exceptions};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		assert_int_equal(known_after(changes[i]), 0);
 }
@@ -246,7 +238,6 @@ static void an_end_that_has_come(void **state)
 {
 	uint64_t count;
 
-	(void)state;
 	import_text(text);
 	open_writer();
 	put("9.9.9.10", "feed", NOW + 1, "");
@@ -285,7 +276,6 @@ static void another_scope(void)
 
 static void what_leaves_the_list_as_it_is(void **state)
 {
-	(void)state;
 	assert_int_equal(known_after(other_lists_change), 1);
 	assert_int_equal(known_after(the_same_again), 1);
 	assert_int_equal(known_after(another_verdict), 1);
@@ -302,7 +292,6 @@ static void other_terms_are_another_file(void **state)
 	};
 	struct xb_import import = asked();
 
-	(void)state;
 	import_text(text);
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
 		assert_int_equal(xb_import_is_repeated(directory, path, &terms[i], &import), 0);
@@ -325,7 +314,6 @@ static void some_files_are_read_each_time(void **state)
 		"create a hash:ip timeout 60\nadd a 9.9.9.9 timeout 60\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		import_text("9.9.9.9\n");
 		assert_int_equal(is_repeated(), 1);
@@ -338,7 +326,6 @@ static void what_is_added_to_a_list(void **state)
 {
 	struct xb_import import = asked();
 
-	(void)state;
 	put_file("9.9.9.9\n");
 	import.asked.replace = import.imprints = false;
 	import_as(&plain, import);
@@ -355,7 +342,6 @@ static void it_stands_beside_a_scope(void **state)
 {
 	struct xb_import import = asked();
 
-	(void)state;
 	import.asked.scopes = true;
 	assert_int_equal(xb_scope_parse("tcp/25,udp/53,icmp", &import.asked.scope), 0);
 	put_file(text);
@@ -369,15 +355,12 @@ static void it_stands_beside_a_scope(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_closed, end_closed)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_same_file_is_known),	      TEST(another_file_is_not),
-		TEST(each_change_of_the_list_counts), TEST(an_end_that_has_come),
-		TEST(what_leaves_the_list_as_it_is),  TEST(other_terms_are_another_file),
-		TEST(some_files_are_read_each_time),  TEST(what_is_added_to_a_list),
-		TEST(it_stands_beside_a_scope),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(the_same_file_is_known),	      TEST(another_file_is_not),
+	TEST(each_change_of_the_list_counts), TEST(an_end_that_has_come),
+	TEST(what_leaves_the_list_as_it_is),  TEST(other_terms_are_another_file),
+	TEST(some_files_are_read_each_time),  TEST(what_is_added_to_a_list),
+	TEST(it_stands_beside_a_scope),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

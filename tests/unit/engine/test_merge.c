@@ -2,24 +2,18 @@
 /* Files put into a list of the store: what is counted, what stays of other lists, and an outcome
  * that is compared with the file. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "engine/merge.h"
 #include "store/membership.h"
-#include "support/scratch_store.h"
+#include "support/cmocka.h"
+#include "support/scratch_txn.h"
 
 #define NOW  1000
 #define THEN 500 /* when the store was filled */
 #define MOST 64
 
-static struct xb_txn *txn;
 static uint32_t ours, others;
 
 static uint32_t list_of(const char *name)
@@ -41,12 +35,6 @@ static int open_txn(void **state)
 		others = list_of("others");
 	}
 	return error;
-}
-
-static int close_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
 }
 
 struct line {
@@ -176,7 +164,6 @@ static void added_to_a_list(void **state)
 	};
 	struct xb_merge one;
 
-	(void)state;
 	fill();
 	read_lines(lines, sizeof(lines) / sizeof(lines[0]));
 	one = merge();
@@ -207,7 +194,6 @@ static void replaced(void **state)
 	};
 	struct xb_merge one;
 
-	(void)state;
 	fill();
 	read_lines(lines, sizeof(lines) / sizeof(lines[0]));
 	one = merge();
@@ -238,7 +224,6 @@ static void an_empty_file(void **state)
 {
 	struct xb_merge one;
 
-	(void)state;
 	fill();
 	read_lines(NULL, 0);
 	one = merge();
@@ -265,7 +250,6 @@ static void edges_of_the_order(void **state)
 	static const struct line *const files[] = {first, last, last_allowed, first};
 	struct xb_merge one;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		read_lines(files[i], 1);
 		one = merge();
@@ -280,7 +264,6 @@ static void expiries_up_to_2106(void **state)
 	struct line line = {"192.0.2.1", NULL, UINT32_MAX - NOW, false};
 	struct xb_merge one;
 
-	(void)state;
 	read_lines(&line, 1);
 	one = merge();
 	assert_int_equal(xb_merge_check(&one), 0);
@@ -302,7 +285,6 @@ static void expiries_that_are_too_late(void **state)
 					    {"192.0.2.2", NULL, UINT32_MAX - NOW + 1, false}};
 	struct xb_merge one;
 
-	(void)state;
 	read_lines(lines, 2);
 	one = merge();
 	is_too_late(xb_merge_check(&one));
@@ -326,7 +308,6 @@ static void new_ones_among_many(void **state)
 	char *texts = calloc(MANY, 16);
 	struct xb_merge one;
 
-	(void)state;
 	assert_true(many && texts);
 	for (uint32_t i = 0; i < MANY; i++) {
 		char address[32];
@@ -351,19 +332,16 @@ static void new_ones_among_many(void **state)
 	free(texts);
 }
 
-#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_txn, close_txn)
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_STORE(added_to_a_list),
-		WITH_STORE(replaced),
-		WITH_STORE(an_empty_file),
-		WITH_STORE(edges_of_the_order),
-		WITH_STORE(new_ones_among_many),
-		WITH_STORE(expiries_up_to_2106),
-		WITH_STORE(expiries_that_are_too_late),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_STORE(added_to_a_list),
+	WITH_STORE(replaced),
+	WITH_STORE(an_empty_file),
+	WITH_STORE(edges_of_the_order),
+	WITH_STORE(new_ones_among_many),
+	WITH_STORE(expiries_up_to_2106),
+	WITH_STORE(expiries_that_are_too_late),
+};
 
-	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where store and kernel stand: any difference counts, and who is at work is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/lock.h"
 #include "engine/moment.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 static void any_difference_counts(void **state)
@@ -22,7 +17,6 @@ static void any_difference_counts(void **state)
 	const struct xb_moment one = {1, 2, 3, 4, 5, 6, 7};
 	struct xb_moment other = one;
 
-	(void)state;
 	assert_true(xb_moment_is_same(&one, &other));
 	/* All of it are numbers of 32 bits, or of 64. */
 	assert_int_equal(sizeof(one), 4 * 8 + 3 * 4 + 4);
@@ -88,7 +82,6 @@ static void a_change_is_another_moment(void **state)
 {
 	struct xb_moment before, after;
 
-	(void)state;
 	xb_store_close(store);
 	list_meanwhile("192.0.2.1");
 	before = take();
@@ -109,7 +102,6 @@ static void no_store_is_a_moment(void **state)
 	struct xb_moment moment;
 	char path[64];
 
-	(void)state;
 	xb_store_close(store);
 	snprintf(path, sizeof(path), "%s/%s", directory, XB_STORE_FILE);
 	assert_int_equal(unlink(path), 0);
@@ -125,7 +117,6 @@ static void whoever_writes_is_named(void **state)
 	char holder[256], expected[64];
 	int lock;
 
-	(void)state;
 	assert_false(xb_moment_is_busy(&here, holder, sizeof(holder)));
 	lock = xb_lock(directory, XB_BUILDER_LOCK);
 	assert_true(lock >= 0);
@@ -142,14 +133,11 @@ static void whoever_writes_is_named(void **state)
 
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_difference_counts),
-		WITH_STORE(a_change_is_another_moment),
-		WITH_STORE(no_store_is_a_moment),
-		WITH_STORE(whoever_writes_is_named),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(any_difference_counts),
+	WITH_STORE(a_change_is_another_moment),
+	WITH_STORE(no_store_is_a_moment),
+	WITH_STORE(whoever_writes_is_named),
+};
 
-	return cmocka_run_group_tests_name("moment", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

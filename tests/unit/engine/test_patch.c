@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Times of entries as another program wants them, and how many may go at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "engine/patch.h"
 #include "store/lists.h"
 #include "store/membership.h"
-#include "support/scratch_store.h"
+#include "store/origins.h"
+#include "support/cmocka.h"
+#include "support/scratch_txn.h"
 
 #define NOW  1000
 #define LATE 5000
 #define MANY 3000
 
-static struct xb_txn *txn;
 static struct xb_patch_item items[MANY];
 static struct xb_patch patch;
 
@@ -29,12 +24,6 @@ static int open_txn(void **state)
 
 	patch = (struct xb_patch){.list = "ours", .items = items};
 	return error ? error : xb_store_write(store, &txn);
-}
-
-static int close_txn(void **state)
-{
-	xb_txn_abort(txn);
-	return end(state);
 }
 
 static struct xb_entry entry_of(uint32_t number)
@@ -75,9 +64,21 @@ static uint32_t until_of(uint32_t number, const char *name)
 	return member.expires ?: UINT32_MAX;
 }
 
+static void the_list_has_its_origin(void **state)
+{
+	patch.origin = XB_ORIGIN_CROWDSEC;
+	apply();
+	assert_int_equal(xb_list_origins(xb_list_by_name(txn, "ours")), 0);
+	want(1, 0, true);
+	apply();
+	assert_int_equal(xb_list_origins(xb_list_by_name(txn, "ours")), 0);
+	want(1, LATE, true);
+	apply();
+	assert_int_equal(xb_list_origins(xb_list_by_name(txn, "ours")), 1U << XB_ORIGIN_CROWDSEC);
+}
+
 static void times(void **state)
 {
-	(void)state;
 	want(1, LATE, false);
 	want(2, LATE, false);
 	want(3, NOW, false);
@@ -107,7 +108,6 @@ static void times(void **state)
 /* What others have listed stays. */
 static void other_lists(void **state)
 {
-	(void)state;
 	patch.list = "others";
 	want(1, LATE, false);
 	apply();
@@ -138,7 +138,6 @@ static void take_out(uint32_t count, uint32_t until)
 /* Half may go, and up to a thousand in any case. */
 static void much(void **state)
 {
-	(void)state;
 	fill(LATE);
 	take_out(MANY / 2 + 1, 0);
 	assert_int_equal(patch.removed, 0);
@@ -161,7 +160,6 @@ static void much(void **state)
 /* To end at once is to go; to end soon, for what would have ended soon, is not. */
 static void soon(void **state)
 {
-	(void)state;
 	fill(LATE);
 	take_out(MANY - 1, NOW + XB_PATCH_SOON);
 	assert_int_equal(patch.held, MANY - 1);
@@ -180,7 +178,6 @@ static void soon(void **state)
 /* What comes with too much that goes. */
 static void additions(void **state)
 {
-	(void)state;
 	fill(LATE);
 	for (uint32_t i = 0; i < MANY - 1; i++)
 		want(i, 0, true);
@@ -193,7 +190,6 @@ static void additions(void **state)
 
 static void terms(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_scope_parse("tcp/25", &patch.scope), 0);
 	patch.scopes = patch.judges = true;
 	patch.verdict = XB_DOMAIN_COUNT;
@@ -202,16 +198,14 @@ static void terms(void **state)
 	assert_int_equal(xb_list_by_name(txn, "ours")->verdict, XB_DOMAIN_COUNT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(times, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(other_lists, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(much, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(soon, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(additions, open_txn, close_txn),
-		cmocka_unit_test_setup_teardown(terms, open_txn, close_txn),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(the_list_has_its_origin, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(times, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(other_lists, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(much, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(soon, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(additions, open_txn, end_txn),
+	cmocka_unit_test_setup_teardown(terms, open_txn, end_txn),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,22 +2,17 @@
 /* Who may write where: at home, in another network namespace, and where the home is gone. */
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "engine/place.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 static const struct xb_paths paths = {.state = "/the/state"};
@@ -125,7 +120,6 @@ static const unsigned int hows[] = {0, XB_WRITE_HEAVY, XB_WRITE_ADOPT, XB_WRITE_
 
 static void a_store_that_wants_nothing_has_no_home(void **state)
 {
-	(void)state;
 	for (EACH_HOW(i))
 		assert_chosen(hows[i], false);
 	assert_false(kept().known);
@@ -135,7 +129,6 @@ static void at_home(void **state)
 {
 	struct xb_home home;
 
-	(void)state;
 	want("x0");
 	home = kept();
 	for (EACH_HOW(i))
@@ -150,7 +143,6 @@ static void the_first_writer_is_at_home(void **state)
 	MDB_val key = {4, "home"};
 	struct xb_txn *txn;
 
-	(void)state;
 	want("x0");
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(mdb_del(txn->txn, store->meta, &key, NULL), 0);
@@ -165,7 +157,6 @@ static void away_only_the_store_is_written(void **state)
 {
 	struct xb_home home;
 
-	(void)state;
 	want("x0");
 	home = kept();
 	go_elsewhere();
@@ -178,7 +169,6 @@ static void away_only_the_store_is_written(void **state)
 
 static void an_heir_settles_if_it_is_asked_to(void **state)
 {
-	(void)state;
 	want("x0");
 	go_elsewhere();
 	end_of_keeper();
@@ -221,7 +211,6 @@ static void what_is_in_force_away(void **state)
 {
 	struct xb_writer writer;
 
-	(void)state;
 	want("x0");
 	go_elsewhere();
 	writer = writer_of(XB_WRITE_LEAVE);
@@ -250,7 +239,6 @@ static void the_filter_in_force_decides(void **state)
 	struct xb_home home;
 	struct xb_writer writer = writer_of(0);
 
-	(void)state;
 	want("x0");
 	home = kept();
 	go_elsewhere();
@@ -275,7 +263,6 @@ static void when_an_anchor_is_dead(void **state)
 				   .elsewhere = true,
 				   .netns = xb_netns_self()};
 
-	(void)state;
 	go_elsewhere();
 	/* No bpf_link is pinned there. */
 	assert_true(xb_place_is_dead(&anchor, false));
@@ -298,7 +285,6 @@ static void an_unknown_pin_is_alive(void **state)
 	char path[64];
 	int fd;
 
-	(void)state;
 	assert_true(xb_place_is_dead(&anchor, false));
 	snprintf(path, sizeof(path), "%s/iface-3", directory);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -311,7 +297,6 @@ static void an_anchor_elsewhere_refuses(void **state)
 {
 	struct xb_writer writer = writer_of(0);
 
-	(void)state;
 	writer.anchored = true;
 	writer.anchor = (struct xb_anchor){.pins = directory,
 					   .flavour = XB_FLAVOUR_LINK,
@@ -327,20 +312,17 @@ static void an_anchor_elsewhere_refuses(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_place, end_place)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_store_that_wants_nothing_has_no_home),
-		TEST(at_home),
-		TEST(the_first_writer_is_at_home),
-		TEST(away_only_the_store_is_written),
-		TEST(an_heir_settles_if_it_is_asked_to),
-		TEST(what_is_in_force_away),
-		TEST(the_filter_in_force_decides),
-		TEST(when_an_anchor_is_dead),
-		TEST(an_unknown_pin_is_alive),
-		TEST(an_anchor_elsewhere_refuses),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_store_that_wants_nothing_has_no_home),
+	TEST(at_home),
+	TEST(the_first_writer_is_at_home),
+	TEST(away_only_the_store_is_written),
+	TEST(an_heir_settles_if_it_is_asked_to),
+	TEST(what_is_in_force_away),
+	TEST(the_filter_in_force_decides),
+	TEST(when_an_anchor_is_dead),
+	TEST(an_unknown_pin_is_alive),
+	TEST(an_anchor_elsewhere_refuses),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

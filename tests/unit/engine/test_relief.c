@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which changes ask for less than there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/relief.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 static void put(struct xb_txn *txn, const char *text, const char *name)
@@ -55,7 +50,6 @@ static void what_asks_for_less(void **state)
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
 
-	(void)state;
 	put(txn, "example.com", "lenient");
 	judge(txn, "lenient", XB_DOMAIN_REFUSED);
 	put(txn, "example.org", "strict");
@@ -86,7 +80,6 @@ static void policies(void **state)
 		[XB_POLICY_ALLOW_ONLY] = {true, true, true},
 	};
 
-	(void)state;
 	for (uint32_t from = 0; from < 3; from++) {
 		for (uint32_t to = 0; to < 3; to++) {
 			struct xb_meta before;
@@ -116,7 +109,6 @@ static void sizes(void **state)
 {
 	struct xb_meta defaults = {0};
 
-	(void)state;
 	assert_true(resized(100, 100, 0, 0));
 	assert_true(resized(100, 99, 0, 0));
 	assert_true(resized(100, 0, 0, 0));
@@ -140,7 +132,6 @@ static void other_settings(void **state)
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
 
-	(void)state;
 	assert_true(is_relief(txn, &before));
 	txn = writes(&before);
 	txn->meta.unconfirmed = !before.unconfirmed;
@@ -190,7 +181,6 @@ static void what_is_listed_and_allowed(void **state)
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
 
-	(void)state;
 	put(txn, "192.0.2.1", "some");
 	put_allowed(txn, "203.0.113.1");
 	assert_int_equal(xb_txn_commit(txn), 0);
@@ -222,7 +212,6 @@ static void in_bulk(void **state)
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
 
-	(void)state;
 	xb_changes_set_bulk(&txn->change);
 	assert_true(is_relief(txn, &before));
 	txn = writes(&before);
@@ -235,16 +224,13 @@ static void in_bulk(void **state)
 	assert_false(is_relief(txn, &before));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(policies, begin, end),
-		cmocka_unit_test_setup_teardown(sizes, begin, end),
-		cmocka_unit_test_setup_teardown(other_settings, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_listed_and_allowed, begin, end),
-		cmocka_unit_test_setup_teardown(in_bulk, begin, end),
-		cmocka_unit_test_setup_teardown(what_asks_for_less, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(policies, begin, end),
+	cmocka_unit_test_setup_teardown(sizes, begin, end),
+	cmocka_unit_test_setup_teardown(other_settings, begin, end),
+	cmocka_unit_test_setup_teardown(what_is_listed_and_allowed, begin, end),
+	cmocka_unit_test_setup_teardown(in_bulk, begin, end),
+	cmocka_unit_test_setup_teardown(what_asks_for_less, begin, end),
+};
 
-	return cmocka_run_group_tests_name("relief", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A request as a command: every option is said, nothing that was not asked for is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/requesttext.h"
 #include "machine/lifelines.h"
+#include "support/cmocka.h"
 #include "xdp_bloom/layout.h"
 
 static char eth0[] = "eth0", eth1[] = "eth1";
@@ -78,7 +73,6 @@ static void every_option(void **state)
 {
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		xb_request_command(&cases[i].request, text, sizeof(text));
 		assert_string_equal(text, cases[i].command);
@@ -89,7 +83,6 @@ static void is_cut(void **state)
 {
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (size_t size = 1; size <= sizeof(text); size++) {
 			size_t length = strlen(cases[i].command);
@@ -102,12 +95,9 @@ static void is_cut(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_option),
-		cmocka_unit_test(is_cut),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_option),
+	cmocka_unit_test(is_cut),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

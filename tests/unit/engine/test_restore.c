@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text of a store makes that store again, as a whole or not at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "engine/restore.h"
 #include "engine/writepath.h"
+#include "support/cmocka.h"
 #include "support/dumped.h"
 #include "support/scratch_store.h"
 
@@ -78,7 +73,6 @@ static void there_and_back(void **state)
 	static const char text[] = HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES;
 	struct xb_restore restore = {.interfaces = true};
 
-	(void)state;
 	assert_int_equal(restore_text(text, &restore), 0);
 	assert_int_equal(restore.line, 9);
 	assert_int_equal(restore.entries, 5);
@@ -88,12 +82,35 @@ static void there_and_back(void **state)
 	must_be(text);
 }
 
+#define ORIGINS_OF(list, names)                                                                    \
+	"{\"list\":\"" list "\",\"verdict\":\"drop\",\"origins\":" names "}\n"
+
+/* A list that is empty has none. */
+static void origins(void **state)
+{
+	static const char with[] = HEAD_OF(1) ORIGINS_OF("feed", "[\"import\",\"fleet\"]") ONE,
+			  without[] = HEAD_OF(1) ONE,
+			  empty[] = HEAD_OF(1) ORIGINS_OF("more", "[\"feed\"]") ONE;
+	struct xb_restore restore = {0};
+
+	assert_int_equal(restore_text(with, &restore), 0);
+	must_be(with);
+	assert_int_equal(restore_text(without, &restore), 0);
+	must_be(without);
+	assert_int_equal(restore_text(with, &restore), 0);
+	assert_int_equal(restore_text(empty, &restore), 0);
+	must_be(without);
+	assert_int_equal(restore_text(HEAD_OF(1) "{\"list\":\"feed\",\"origins\":[\"feed\"]}\n" ONE,
+				      &restore),
+			 0);
+	must_be(HEAD_OF(1) ORIGINS_OF("feed", "[\"feed\"]") ONE);
+}
+
 /* All else that was there goes; interfaces only if that is asked for. */
 static void takes_the_place(void **state)
 {
 	struct xb_restore restore = {0};
 
-	(void)state;
 	assert_int_equal(restore_text(HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES, &restore), 0);
 	assert_int_equal(restore_text(HEAD_OF(1) ONE, &restore), 0);
 	must_be(HEAD_OF(1) INTERFACE ONE);
@@ -119,7 +136,6 @@ static void classes_are_kept(void **state)
 	struct xb_restore restore = {0};
 	uint32_t mail, web;
 
-	(void)state;
 	assert_int_equal(restore_text(HEAD_OF(0) LINE("mail", SCOPE_OF("tcp/25"))
 					      LINE("web", SCOPE_OF("tcp/443"))
 						      LINE("more", SCOPE_OF("tcp/443")),
@@ -158,7 +174,6 @@ static void all_classes_change(void **state)
 	struct xb_restore restore = {0};
 	char text[2][4096];
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		size_t used = (size_t)snprintf(text[round], sizeof(text[round]), "%s", HEAD_OF(0));
 
@@ -181,7 +196,6 @@ static void expired_meanwhile(void **state)
 {
 	struct xb_restore restore = {0};
 
-	(void)state;
 	writer.now = 4000000000;
 	assert_int_equal(restore_text(HEAD_OF(5) ENTRIES, &restore), 0);
 	assert_int_equal(restore.entries, 4);
@@ -193,7 +207,6 @@ static void an_earlier_version(void **state)
 {
 	struct xb_restore restore = {0};
 
-	(void)state;
 	assert_int_equal(restore_text("{\"schema\":1,\"saved\":\"xdp-bloom\"}\n" ONE, &restore), 0);
 	must_be("{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.0,\"capacity\":0,\"confirm\":true,"
 		"\"policy\":\"enforce\",\"refused\":[],\"ports\":{\"dns\":[53],\"tls\":[],"
@@ -220,7 +233,11 @@ static const struct refusal {
 	{HEAD_OF(1) ONE "{\"scope\":\"tcp/25\"}\n", "text:3: a scope needs a \"list\""},
 	{HEAD_OF(1) ONE "{\"list\":\"ads\",\"scope\":25}\n", "text:3: \"scope\" is not a string"},
 	{HEAD_OF(1) ONE LINE("ads", SCOPE_OF("tcp") ",\"scop\":1"),
-	 "text:3: unknown key \"scop\"; here are known: list verdict scope"},
+	 "text:3: unknown key \"scop\"; here are known: list verdict scope origins"},
+	{HEAD_OF(1) ONE ORIGINS_OF("feed", "\"feed\""), "text:3: \"origins\" is not an array"},
+	{HEAD_OF(1) ONE ORIGINS_OF("feed", "[1]"), "text:3: \"origins\" holds names of origins"},
+	{HEAD_OF(1) ONE ORIGINS_OF("feed", "[\"me\"]"), "text:3: unknown origin 'me': import, "},
+	{HEAD_OF(1) ONE "{\"origins\":[]}\n", "text:3: an origin needs a \"list\""},
 	{HEAD_OF(1) ONE "{\"interface\":\"a/b\"}\n", "text:3: "},
 	{HEAD_OF(2) ONE "{\"list\":\"feed\"}\n",
 	 "text:3: a line needs \"entry\" or \"allow\" and \"list\", or \"interface\""},
@@ -248,7 +265,6 @@ static void refused_as_a_whole(void **state)
 	struct xb_written written = {0};
 	char pins[XB_PATH_MAX];
 
-	(void)state;
 	snprintf(pins, sizeof(pins), "%s/none", getenv("XB_TEST_BPFFS") ?: "/sys/fs/bpf");
 	paths.pins = pins;
 	/* Whoever writes opens the store. */
@@ -267,17 +283,15 @@ static void refused_as_a_whole(void **state)
 	xb_txn_abort(writer.txn);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(there_and_back, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(takes_the_place, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(classes_are_kept, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(all_classes_change, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(expired_meanwhile, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(an_earlier_version, open_writer, close_writer),
-		cmocka_unit_test_setup_teardown(refused_as_a_whole, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(there_and_back, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(origins, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(takes_the_place, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(classes_are_kept, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(all_classes_change, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(expired_meanwhile, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(an_earlier_version, open_writer, close_writer),
+	cmocka_unit_test_setup_teardown(refused_as_a_whole, begin, end),
+};
 
-	return cmocka_run_group_tests_name("restore", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

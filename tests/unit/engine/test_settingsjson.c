@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Settings as JSON: ports up to the first 0, and kinds of lifelines by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "engine/settingsjson.h"
 #include "machine/lifelines.h"
+#include "support/cmocka.h"
 
 static void is_json(json_t *value, const char *expected)
 {
@@ -30,7 +25,6 @@ static void ports(void **state)
 			      all[XB_NAME_PORTS] = {1, 2, 65534, 65535},
 			      gap[XB_NAME_PORTS] = {53, 0, 443};
 
-	(void)state;
 	is_json(xb_ports_json(none), "[]");
 	is_json(xb_ports_json(one), "[53]");
 	is_json(xb_ports_json(all), "[1,2,65534,65535]");
@@ -41,7 +35,6 @@ static void ports_of_all_protocols(void **state)
 {
 	const struct xb_name_ports some = {.dns = {53}, .tls = {443, 853, 8443, 9443}};
 
-	(void)state;
 	is_json(xb_all_ports_json(some), "{\"dns\":[53],\"tls\":[443,853,8443,9443],\"http\":[]}");
 	is_json(xb_all_ports_json((struct xb_name_ports){0}),
 		"{\"dns\":[],\"tls\":[],\"http\":[]}");
@@ -51,7 +44,6 @@ static void kinds(void **state)
 {
 	json_t *all = xb_kinds_json(XB_LIFELINE_ALL);
 
-	(void)state;
 	is_json(xb_kinds_json(0), "[]");
 	is_json(xb_kinds_json(1U << XB_LIFELINE_SSH), "[\"ssh\"]");
 	assert_int_equal(json_array_size(all), XB_LIFELINE_KINDS);
@@ -70,13 +62,10 @@ static void kinds(void **state)
 	json_decref(all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports),
-		cmocka_unit_test(ports_of_all_protocols),
-		cmocka_unit_test(kinds),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ports),
+	cmocka_unit_test(ports_of_all_protocols),
+	cmocka_unit_test(kinds),
+};
 
-	return cmocka_run_group_tests_name("settingsjson", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists that are shared with a fleet: what may not be changed here, and what a restore leaves. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "engine/edit.h"
 #include "engine/import.h"
 #include "engine/patch.h"
 #include "engine/restore.h"
+#include "support/cmocka.h"
 #include "support/waiting.h"
 
 #define NOW 1000
@@ -61,7 +56,6 @@ static void assert_refused(int error)
 
 static void add_and_del(void **state)
 {
-	(void)state;
 	fill();
 	assert_refused(edit("192.0.2.9", true, "theirs"));
 	assert_refused(edit("192.0.2.1", false, "theirs"));
@@ -83,7 +77,6 @@ static void import_and_patch(void **state)
 	struct xb_patch patch = {.list = "theirs"};
 	struct xb_writer writer;
 
-	(void)state;
 	fill();
 	writer = writer_of();
 	assert_refused(xb_import_apply(&writer, &import, &refusal));
@@ -101,7 +94,6 @@ static void a_restore_passes_by(void **state)
 	struct xb_restore restore = {.name = "text", .maker = "save"};
 	struct xb_writer writer;
 
-	(void)state;
 	fill();
 	list_entry(txn, "192.0.2.5", "mine");
 	list_entry(txn, "!192.0.2.6", "ours");
@@ -119,13 +111,10 @@ static void a_restore_passes_by(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(add_and_del),
-		TEST(import_and_patch),
-		TEST(a_restore_passes_by),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(add_and_del),
+	TEST(import_and_patch),
+	TEST(a_restore_passes_by),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

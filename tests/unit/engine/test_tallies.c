@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tallies add up over processes, outlive them, and never stand in the way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,13 +12,13 @@
 #include <unistd.h>
 
 #include "engine/tallies.h"
+#include "support/cmocka.h"
 
 static char state_directory[64], run_directory[64];
 static struct xb_paths here = {.state = state_directory, .run = run_directory, .pins = "/none"};
 
 static int begin(void **state)
 {
-	(void)state;
 	strcpy(state_directory, "/tmp/xb-tallies-XXXXXX");
 	if (!mkdtemp(state_directory))
 		return -1;
@@ -35,7 +30,6 @@ static int end(void **state)
 {
 	char command[96];
 
-	(void)state;
 	xb_tallies_close();
 	snprintf(command, sizeof(command), "rm -r %s", state_directory);
 	return system(command);
@@ -96,7 +90,6 @@ static const char *path_of_file(void)
 
 static void adds_by_label(void **state)
 {
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "ok", 2);
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "error", 0);
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "PING", "ok", 1);
@@ -107,7 +100,6 @@ static void adds_by_label(void **state)
 
 static void shows_zero_without_a_file(void **state)
 {
-	(void)state;
 	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
 	assert_shown(XB_TALLY_API_REQUESTS, "");
 	assert_int_equal(access(run_directory, F_OK), -1); /* looking makes no file */
@@ -122,7 +114,6 @@ static void has_a_histogram(void **state)
 {
 	struct xb_tally_cell cell;
 
-	(void)state;
 	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, xb_tally_bounds[0]);
 	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, xb_tally_bounds[0] + 1);
 	xb_tally_time(&here, XB_TALLY_COMMIT_SECONDS, UINT64_C(3600) * 1000000000);
@@ -169,7 +160,6 @@ static void adds_up_over_processes_that_are_killed(void **state)
 {
 	pid_t child[ADDERS];
 
-	(void)state;
 	for (unsigned int i = 0; i < ADDERS; i++) {
 		child[i] = fork();
 		if (!child[i])
@@ -188,7 +178,6 @@ static void goes_on_in_a_child(void **state)
 	int status;
 	pid_t child;
 
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
 	child = fork();
 	if (!child) {
@@ -202,7 +191,6 @@ static void goes_on_in_a_child(void **state)
 
 static void outlives_a_restart(void **state)
 {
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
 	xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, "drop", 100);
 	xb_tallies_close();
@@ -217,7 +205,6 @@ static void begins_anew_where_the_file_is_wrong(void **state)
 		off_t at; /* of the byte that is changed; -1: the file is cut */
 	} damages[] = {{0}, {8}, {-1}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		const char *path;
 		uint8_t byte;
@@ -250,7 +237,6 @@ static void does_not_follow_a_link(void **state)
 	char target[96], path[512];
 	struct stat st;
 
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
 	xb_tallies_close();
 	snprintf(path, sizeof(path), "%s", path_of_file());
@@ -266,7 +252,6 @@ static void does_not_follow_a_link(void **state)
 
 static void looks_for_the_file_again(void **state)
 {
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
 	xb_tallies_look(&here);
 	assert_shown(XB_TALLY_EXPIRED, "/=7 ");
@@ -282,7 +267,6 @@ static void bounds_its_labels(void **state)
 	struct shown shown;
 	char name[16];
 
-	(void)state;
 	for (unsigned int i = 0; i < 400; i++) {
 		snprintf(name, sizeof(name), "cause%u", i);
 		xb_tally_add(&here, XB_TALLY_FLEET_RESYNCS, name, NULL, 1);
@@ -304,7 +288,6 @@ static void cuts_long_labels(void **state)
 	char name[200];
 	struct shown shown;
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	xb_tally_add(&here, XB_TALLY_FLEET_RESYNCS, name, NULL, 1);
@@ -315,7 +298,6 @@ static void cuts_long_labels(void **state)
 
 static void forgets_what_is_gone(void **state)
 {
-	(void)state;
 	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "a", "ok", 3);
 	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "b", "ok", 1);
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "a", "ok", 1);
@@ -332,7 +314,6 @@ static void never_stands_in_the_way(void **state)
 {
 	struct xb_paths nowhere = here;
 
-	(void)state;
 	nowhere.state = "/nowhere";
 	xb_tally_add(&nowhere, XB_TALLY_EXPIRED, NULL, NULL, 1);
 	nowhere = here;
@@ -348,23 +329,20 @@ static void never_stands_in_the_way(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(adds_by_label),
-		TEST(shows_zero_without_a_file),
-		TEST(has_a_histogram),
-		TEST(adds_up_over_processes_that_are_killed),
-		TEST(goes_on_in_a_child),
-		TEST(outlives_a_restart),
-		TEST(begins_anew_where_the_file_is_wrong),
-		TEST(does_not_follow_a_link),
-		TEST(looks_for_the_file_again),
-		TEST(bounds_its_labels),
-		TEST(cuts_long_labels),
-		TEST(forgets_what_is_gone),
-		TEST(never_stands_in_the_way),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(adds_by_label),
+	TEST(shows_zero_without_a_file),
+	TEST(has_a_histogram),
+	TEST(adds_up_over_processes_that_are_killed),
+	TEST(goes_on_in_a_child),
+	TEST(outlives_a_restart),
+	TEST(begins_anew_where_the_file_is_wrong),
+	TEST(does_not_follow_a_link),
+	TEST(looks_for_the_file_again),
+	TEST(bounds_its_labels),
+	TEST(cuts_long_labels),
+	TEST(forgets_what_is_gone),
+	TEST(never_stands_in_the_way),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The body of an answer: gzip of any shape, in pieces of any size, and its limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fetch/body.h"
 #include "fetch/result.h"
+#include "support/cmocka.h"
 
 static const char list[] = "5.9.0.1\n5.9.0.2\n5.9.0.3\n5.9.0.4\n5.9.0.5\n";
 
@@ -61,7 +56,6 @@ static struct outcome pass(const uint8_t *data, size_t size, size_t step, uint64
 
 static void plain_passes(void **state)
 {
-	(void)state;
 	for (size_t size = 0; size < sizeof(list); size++) {
 		for (size_t step = 1; step < 5; step++) {
 			struct outcome outcome = pass((const uint8_t *)list, size, step, 1000);
@@ -79,7 +73,6 @@ static void gzip_is_whole_or_refused(void **state)
 	uint8_t packed[256];
 	size_t size = pack(list, sizeof(list) - 1, packed, sizeof(packed));
 
-	(void)state;
 	for (size_t step = 1; step < size + 2; step++) {
 		struct outcome outcome = pass(packed, size, step, 1000);
 
@@ -101,7 +94,6 @@ static void damage_is_found(void **state)
 	uint8_t packed[256];
 	size_t size = pack(list, sizeof(list) - 1, packed, sizeof(packed));
 
-	(void)state;
 	for (size_t at = 10; at < size; at++) {
 		packed[at] ^= 0x20;
 		assert_false(pass(packed, size, 16, 1000).whole);
@@ -117,7 +109,6 @@ static void members_follow_each_other(void **state)
 	size_t one = pack(list, 8, packed, sizeof(packed));
 	size_t size = one + pack(list + 8, sizeof(list) - 9, packed + one, sizeof(packed) - one);
 
-	(void)state;
 	for (size_t step = 1; step < size; step++) {
 		struct outcome outcome = pass(packed, size, step, 1000);
 
@@ -134,7 +125,6 @@ static void limits_hold(void **state)
 	size_t size = pack(zeros, sizeof(zeros), packed, sizeof(packed));
 	struct outcome outcome;
 
-	(void)state;
 	outcome = pass(packed, size, 4096, sizeof(zeros));
 	assert_true(outcome.whole);
 	assert_int_equal(outcome.size, sizeof(zeros));
@@ -150,7 +140,6 @@ static void texts_of_the_server_are_checked(void **state)
 	struct fetch_result result;
 	char kept[FETCH_HEADER_MAX];
 
-	(void)state;
 	result_keep(kept, "\"abc\"", 5);
 	assert_string_equal(kept, "\"abc\"");
 	result_keep(kept, "a\r\nX: y", 7);
@@ -165,16 +154,10 @@ static void texts_of_the_server_are_checked(void **state)
 	assert_true(wire_text_ok((char[3]){'a', 'b', 0}, 3));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_passes),
-		cmocka_unit_test(gzip_is_whole_or_refused),
-		cmocka_unit_test(damage_is_found),
-		cmocka_unit_test(members_follow_each_other),
-		cmocka_unit_test(limits_hold),
-		cmocka_unit_test(texts_of_the_server_are_checked),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(plain_passes),	   cmocka_unit_test(gzip_is_whole_or_refused),
+	cmocka_unit_test(damage_is_found), cmocka_unit_test(members_follow_each_other),
+	cmocka_unit_test(limits_hold),	   cmocka_unit_test(texts_of_the_server_are_checked),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stream of decisions: what becomes a record, what is counted, what is no answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fetch/decisions.h"
+#include "support/cmocka.h"
 
 #define MOST 16
 
@@ -22,7 +17,6 @@ static struct fetch_left_out left_out;
 
 static bool take(void *context, const struct fetch_record *record)
 {
-	(void)context;
 	if (count == room)
 		return false;
 	found[count++] = *record;
@@ -50,7 +44,6 @@ static const char *read_text(const char *text)
 
 static void what_is_taken(void **state)
 {
-	(void)state;
 	room = MOST;
 	assert_null(read_text("{\"new\":[" BAN("7", "192.0.2.1", HOUR) ", " BAN(
 		"8", "2001:db8::/32", HOUR) "],"
@@ -76,7 +69,6 @@ static void what_is_taken(void **state)
 
 static void what_is_counted(void **state)
 {
-	(void)state;
 	room = MOST;
 	assert_null(read_text("{\"new\":[" BAN("1", "192.0.2.1", "") "," BAN("-1", "192.0.2.1", HOUR) "," BAN(
 		"1.5", "192.0.2.1",
@@ -118,7 +110,6 @@ static void what_is_counted(void **state)
 /* A scenario that is tried out bans nobody, and its end ends no ban. */
 static void what_is_simulated(void **state)
 {
-	(void)state;
 	room = MOST;
 	assert_null(
 		read_text("{\"new\":[" BAN("1", "192.0.2.1", HOUR ",\"simulated\":true") "," BAN(
@@ -160,7 +151,6 @@ static void what_is_no_answer(void **state)
 		"<html>",
 	};
 
-	(void)state;
 	room = MOST;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (!read_text(wrong[i]))
@@ -173,7 +163,6 @@ static void every_cut(void **state)
 	const char *text = "{\"new\":[" BAN("7", "192.0.2.1", HOUR) "],\"deleted\":[]}";
 	char part[256];
 
-	(void)state;
 	room = MOST;
 	assert_null(read_text(text));
 	for (size_t size = 0; size < strlen(text); size++) {
@@ -184,7 +173,6 @@ static void every_cut(void **state)
 
 static void no_room(void **state)
 {
-	(void)state;
 	room = 1;
 	assert_string_equal(read_text("{\"new\":[" BAN("1", "192.0.2.1", HOUR) "," BAN(
 				    "2", "192.0.2.2", HOUR) "],\"deleted\":[]}"),
@@ -199,7 +187,6 @@ static void files(void **state)
 	struct fetch_record record;
 	uint64_t bytes = 0;
 
-	(void)state;
 	assert_non_null(decisions_convert(from, to, &bytes));
 	assert_true(write(from, text, strlen(text)) == (ssize_t)strlen(text));
 	assert_null(decisions_convert(from, to, &bytes));
@@ -215,17 +202,14 @@ static void files(void **state)
 	close(to);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_taken),
-		cmocka_unit_test(what_is_counted),
-		cmocka_unit_test(what_is_simulated),
-		cmocka_unit_test(what_is_no_answer),
-		cmocka_unit_test(every_cut),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(files),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_taken),
+	cmocka_unit_test(what_is_counted),
+	cmocka_unit_test(what_is_simulated),
+	cmocka_unit_test(what_is_no_answer),
+	cmocka_unit_test(every_cut),
+	cmocka_unit_test(no_room),
+	cmocka_unit_test(files),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Durations of Go, beside what time.ParseDuration() of Go says of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fetch/duration.h"
+#include "support/cmocka.h"
 
 static void must_be(const char *text, int64_t milliseconds)
 {
@@ -29,7 +24,6 @@ static void must_fail(const char *text, size_t size)
 
 static void durations(void **state)
 {
-	(void)state;
 	must_be("0", 0);
 	must_be("+0", 0);
 	must_be("-0", 0);
@@ -53,7 +47,6 @@ static void durations(void **state)
 /* What lasts for a moment lasts; what is over is over. */
 static void moments(void **state)
 {
-	(void)state;
 	must_be("1ns", 1);
 	must_be("0.000000001s", 1);
 	must_be("999999ns", 1);
@@ -68,7 +61,6 @@ static void limits(void **state)
 {
 	const int64_t longest = INT64_MAX / 1000000 + 1;
 
-	(void)state;
 	must_be("0.333333333333333333333333333333333333h", 1200000);
 	must_be("2562047h47m16.854775807s", longest);
 	must_be("9223372036854775807ns", longest);
@@ -84,7 +76,6 @@ static void no_durations(void **state)
 					    "--1s", "1x",   "1hm",  "1h-1m", "1e3s", "forever",
 					    "1d",   "0x1s", "1,5h", "1\xc2s"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		must_fail(wrong[i], strlen(wrong[i]));
 	/* Nothing behind the end is read. */
@@ -92,14 +83,11 @@ static void no_durations(void **state)
 	must_fail("1ms", 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),
-		cmocka_unit_test(moments),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(no_durations),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(durations),
+	cmocka_unit_test(moments),
+	cmocka_unit_test(limits),
+	cmocka_unit_test(no_durations),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

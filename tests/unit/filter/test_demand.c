@@ -2,23 +2,18 @@
 /* How large a generation is for what is listed, and whether there is room for it. */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloom/exact.h"
 #include "bloom/sizing.h"
 #include "filter/demand.h"
 #include "filter/generation.h"
+#include "support/cmocka.h"
 
 static const struct xb_demand nothing = {.rate = 1e-4, .length_cells = 1, .cell_words = 1};
 
@@ -36,7 +31,6 @@ static void a_store_without_keys(void **state)
 {
 	struct xb_params params = sized(&nothing), none = params;
 
-	(void)state;
 	none.host4 = none.net6 = none.names = (struct xb_geometry){0};
 	none.confirm4 = none.confirm6 = none.confirm_names = (struct xb_buckets){0};
 	none.allow_names = none.prefix4 = none.confirm = 0;
@@ -50,7 +44,6 @@ static void what_is_no_size_stays(void **state)
 	struct xb_demand demand = nothing;
 	struct xb_params params, before;
 
-	(void)state;
 	demand.host4_keys = demand.net6_keys = demand.names_keys = 5;
 	demand.length_probes = 3;
 	memset(&before, 0xff, sizeof(before));
@@ -68,7 +61,6 @@ static void each_stage_has_room_to_grow(void **state)
 {
 	static const uint64_t counts[] = {1, 8192 * 64, 8192 * 64 + 64, 10000000};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		uint64_t keys = counts[i], room = keys + xb_size_headroom(keys);
 		struct xb_demand demand = nothing;
@@ -89,7 +81,6 @@ static void each_stage_has_room_to_grow(void **state)
 
 static void only_what_is_listed_has_a_stage(void **state)
 {
-	(void)state;
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		struct xb_demand demand = nothing;
 		struct xb_params params;
@@ -120,7 +111,6 @@ static void the_wanted_capacity_is_shared(void **state)
 	struct xb_demand demand = nothing;
 	struct xb_params params;
 
-	(void)state;
 	demand.host4_keys = 1000;
 	demand.net6_keys = 3000;
 	demand.names_keys = 6000;
@@ -138,7 +128,6 @@ static void rates(void **state)
 	struct xb_geometry expected;
 	struct xb_params params;
 
-	(void)state;
 	demand.net6_keys = demand.names_keys = demand.host4_keys = 1000000;
 	demand.length_probes = 8;
 	demand.length_cells = 77;
@@ -160,7 +149,6 @@ static void slack_makes_tables_larger(void **state)
 	struct xb_demand demand = nothing;
 	struct xb_params tight, loose;
 
-	(void)state;
 	demand.host4_keys = demand.net6_keys = demand.names_keys = 1000000;
 	demand.confirm = true;
 	tight = sized(&demand);
@@ -186,7 +174,6 @@ static void what_no_filter_can_be(void **state)
 {
 	struct xb_demand demand = nothing;
 
-	(void)state;
 	demand.host4_keys = 1ULL << 45;
 	assert_too_large(demand);
 	demand.host4_keys = 1;
@@ -220,7 +207,6 @@ static void mount_run(uint64_t bytes)
 
 static int leave_mounts(void **state)
 {
-	(void)state;
 	if (!mkdtemp(run) || unshare(CLONE_NEWNS) ||
 	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
 		return -1;
@@ -230,13 +216,11 @@ static int leave_mounts(void **state)
 
 static int take_directory(void **state)
 {
-	(void)state;
 	return rmdir(run);
 }
 
 static int unmount_run(void **state)
 {
-	(void)state;
 	umount2(run, MNT_DETACH);
 	return 0;
 }
@@ -257,7 +241,6 @@ static void certain_room(void **state)
 {
 	const struct xb_paths inside = {.run = below};
 
-	(void)state;
 	mount_run(XB_DEMAND_BYTES + 2 * MIB);
 	assert_met(&paths, XB_DEMAND_BYTES + 2 * MIB);
 	assert_met(&inside, XB_DEMAND_BYTES + 2 * MIB); /* where it will be made */
@@ -265,7 +248,6 @@ static void certain_room(void **state)
 
 static void too_little_for_anything(void **state)
 {
-	(void)state;
 	mount_run(XB_DEMAND_BYTES);
 	assert_false(xb_demand_is_met(&paths, 0));
 }
@@ -275,7 +257,6 @@ static void room_that_nobody_knows(void **state)
 	const struct xb_paths nowhere = {.run = "/nowhere/at/all"};
 	const struct xb_paths in_a_file = {.run = "/proc/self/exe/run"};
 
-	(void)state;
 	assert_false(xb_demand_is_met(&nowhere, 0));
 	assert_false(xb_demand_is_met(&in_a_file, 0));
 }
@@ -294,7 +275,6 @@ static void counters_need_room_in_the_run_directory(void **state)
 	struct xb_demand demand = nothing;
 	struct xb_params params;
 
-	(void)state;
 	mount_run(8 * MIB);
 	params = sized(&demand);
 	assert_int_equal(xb_demand_check(&paths, &params), 0);
@@ -314,29 +294,25 @@ static void maps_need_memory(void **state)
 	struct xb_demand demand = nothing;
 	struct xb_params params;
 
-	(void)state;
 	demand.host4_keys = 1ULL << 36;
 	params = sized(&demand);
 	assert_lacks(&params, "the filter needs");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_store_without_keys),
-		cmocka_unit_test(what_is_no_size_stays),
-		cmocka_unit_test(each_stage_has_room_to_grow),
-		cmocka_unit_test(only_what_is_listed_has_a_stage),
-		cmocka_unit_test(the_wanted_capacity_is_shared),
-		cmocka_unit_test(rates),
-		cmocka_unit_test(slack_makes_tables_larger),
-		cmocka_unit_test(what_no_filter_can_be),
-		cmocka_unit_test_teardown(certain_room, unmount_run),
-		cmocka_unit_test_teardown(too_little_for_anything, unmount_run),
-		cmocka_unit_test(room_that_nobody_knows),
-		cmocka_unit_test_teardown(counters_need_room_in_the_run_directory, unmount_run),
-		cmocka_unit_test(maps_need_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_store_without_keys),
+	cmocka_unit_test(what_is_no_size_stays),
+	cmocka_unit_test(each_stage_has_room_to_grow),
+	cmocka_unit_test(only_what_is_listed_has_a_stage),
+	cmocka_unit_test(the_wanted_capacity_is_shared),
+	cmocka_unit_test(rates),
+	cmocka_unit_test(slack_makes_tables_larger),
+	cmocka_unit_test(what_no_filter_can_be),
+	cmocka_unit_test_teardown(certain_room, unmount_run),
+	cmocka_unit_test_teardown(too_little_for_anything, unmount_run),
+	cmocka_unit_test(room_that_nobody_knows),
+	cmocka_unit_test_teardown(counters_need_room_in_the_run_directory, unmount_run),
+	cmocka_unit_test(maps_need_memory),
+};
 
-	return cmocka_run_group_tests(tests, leave_mounts, take_directory);
-}
+TEST_MAIN(tests, leave_mounts, take_directory)

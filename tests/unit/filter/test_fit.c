@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which changes a generation takes: that has their stages, and room. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "filter/fit.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 
 static struct xb_counters_header counters;
@@ -24,7 +19,6 @@ static int begin(void **state)
 	static const struct xb_geometry bloom = {.blocks = 64, .capacity = CAPACITY};
 	struct xb_params *params = &generation.params;
 
-	(void)state;
 	counters = (struct xb_counters_header){0};
 	memset(&generation, 0, sizeof(generation));
 	generation.header = &counters;
@@ -38,7 +32,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	xb_changes_free(&changes);
 	return 0;
 }
@@ -68,7 +61,6 @@ static bool takes_what(const char *text, enum xb_what what)
 
 static void no_changes_fit_anywhere(void **state)
 {
-	(void)state;
 	assert_true(xb_fit_accepts(&generation, &changes));
 	memset(&generation.params, 0, sizeof(generation.params));
 	assert_true(xb_fit_accepts(&generation, &changes));
@@ -91,7 +83,6 @@ static void each_change_needs_its_stage(void **state)
 		{"a.example", &params->names.blocks},  {"=a.example", &params->names.blocks},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_true(takes_what(rows[i].entry, XB_LISTED));
 		for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++) {
@@ -131,7 +122,6 @@ static void a_class_has_to_be_one_of_the_generation(void **state)
 		{0, 1U << (XB_CLASSES - 1), false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(takes("192.0.2.1", rows[i].before, rows[i].after), rows[i].fits);
 		assert_int_equal(takes("2001:db8::/32", rows[i].before, rows[i].after),
@@ -150,7 +140,6 @@ static void a_class_has_to_be_one_of_the_generation(void **state)
 /* An eighth more than the capacity. */
 static void near_the_promised_rate(void **state)
 {
-	(void)state;
 	counters.host4_keys = CAPACITY / 8 * 9 - 1;
 	assert_true(takes_what("192.0.2.1", XB_LISTED));
 	assert_false(takes_what("192.0.2.0/31", XB_LISTED));
@@ -192,7 +181,6 @@ static void all_changes_count(void **state)
 {
 	struct xb_entry one = entry_of("192.0.2.1"), other = entry_of("192.0.2.2");
 
-	(void)state;
 	counters.host4_keys = CAPACITY / 8 * 9 - 1;
 	assert_int_equal(xb_changes_add(&changes, &one, XB_LISTED), 0);
 	assert_true(xb_fit_accepts(&generation, &changes));
@@ -207,7 +195,6 @@ static void within_the_exact_tables(void **state)
 	struct xb_buckets small = xb_size_exact(CAPACITY / 2, XB_SLOTS_HASH);
 	uint64_t room = xb_exact_room(&small);
 
-	(void)state;
 	assert_in_range(room, CAPACITY / 2, CAPACITY);
 	params->confirm4 = params->confirm6 = small;
 	counters.host4_keys = counters.net6_keys = room;
@@ -236,16 +223,13 @@ static void within_the_exact_tables(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_changes_fit_anywhere),
-		TEST(each_change_needs_its_stage),
-		TEST(a_class_has_to_be_one_of_the_generation),
-		TEST(near_the_promised_rate),
-		TEST(all_changes_count),
-		TEST(within_the_exact_tables),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(no_changes_fit_anywhere),
+	TEST(each_change_needs_its_stage),
+	TEST(a_class_has_to_be_one_of_the_generation),
+	TEST(near_the_promised_rate),
+	TEST(all_changes_count),
+	TEST(within_the_exact_tables),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,17 +2,12 @@
 /* Which cell of the table of lengths an entry marks, which bit, and how many probes a source costs.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "filter/lengthmap.h"
+#include "support/cmocka.h"
 
 static const struct xb_key key = {0x0123456789abcdef, 0xfedcba9876543210};
 
@@ -39,7 +34,6 @@ static uint32_t mark(struct xb_lengths *table, uint32_t cell, uint8_t length)
 
 static void short_ones_have_the_first_cell(void **state)
 {
-	(void)state;
 	for (uint8_t length = 0; length <= 128; length++) {
 		uint32_t cell = cell_of(0x20010db8deadbeef, length, 64);
 
@@ -57,7 +51,6 @@ static void long_ones_have_one_by_their_head(void **state)
 {
 	uint32_t cell = cell_of(0x20010db800000000, 32, 1U << 16), others = 0;
 
-	(void)state;
 	for (uint8_t length = 33; length <= 128; length++)
 		assert_int_equal(cell_of(0x20010db8ffffffff, length, 1U << 16), cell);
 	for (uint64_t i = 1; i <= 100; i++)
@@ -69,7 +62,6 @@ static void heads_are_spread_over_all_cells(void **state)
 {
 	uint32_t found[17] = {0};
 
-	(void)state;
 	for (uint64_t i = 0; i < 1600; i++)
 		found[cell_of(i << 32, 64, 16)]++;
 	assert_int_equal(found[0], 0);
@@ -79,7 +71,6 @@ static void heads_are_spread_over_all_cells(void **state)
 
 static void a_bit_for_each_length(void **state)
 {
-	(void)state;
 	for (uint8_t length = 0; length <= 128; length++) {
 		struct xb_lengths table[3] = {0}, expected[3] = {0};
 		uint32_t cell = length < 32 ? 0 : 2, bit = length < 32 ? length : length - 32U;
@@ -94,7 +85,6 @@ static void probes_are_those_of_both_cells(void **state)
 {
 	struct xb_lengths table[3] = {0};
 
-	(void)state;
 	assert_int_equal(xb_lengthmap_most(table, 2), 0);
 	assert_int_equal(mark(table, 1, 32), 1);
 	assert_int_equal(mark(table, 1, 32), 1);
@@ -115,7 +105,6 @@ static void no_source_costs_more_than_all_lengths(void **state)
 {
 	struct xb_lengths table[2] = {0};
 
-	(void)state;
 	for (uint8_t length = 0; length < 32; length++)
 		mark(table, 0, length);
 	for (uint8_t length = 32; length < 128; length++)
@@ -124,16 +113,13 @@ static void no_source_costs_more_than_all_lengths(void **state)
 	assert_int_equal(xb_lengthmap_most(table, 1), 129);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_ones_have_the_first_cell),
-		cmocka_unit_test(long_ones_have_one_by_their_head),
-		cmocka_unit_test(heads_are_spread_over_all_cells),
-		cmocka_unit_test(a_bit_for_each_length),
-		cmocka_unit_test(probes_are_those_of_both_cells),
-		cmocka_unit_test(no_source_costs_more_than_all_lengths),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(short_ones_have_the_first_cell),
+	cmocka_unit_test(long_ones_have_one_by_their_head),
+	cmocka_unit_test(heads_are_spread_over_all_cells),
+	cmocka_unit_test(a_bit_for_each_length),
+	cmocka_unit_test(probes_are_those_of_both_cells),
+	cmocka_unit_test(no_source_costs_more_than_all_lengths),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How deep names go: the range widens, whatever comes in which order, and never shrinks. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "filter/namedepths.h"
+#include "support/cmocka.h"
 
 static void add(struct xb_depths *depths, const char *text)
 {
@@ -40,7 +35,6 @@ static void each_name_widens(void **state)
 {
 	struct xb_depths depths = {0};
 
-	(void)state;
 	add(&depths, "a.b.example.com");
 	assert_depths(&depths, 4, 4, 0, 0);
 	add(&depths, "example.com");
@@ -58,7 +52,6 @@ static void names_alone_are_apart(void **state)
 {
 	struct xb_depths depths = {0};
 
-	(void)state;
 	add(&depths, "=a.example.com");
 	assert_depths(&depths, 0, 0, 3, 0);
 	add(&depths, "=com");
@@ -73,7 +66,6 @@ static void allowed_names_are_apart(void **state)
 {
 	struct xb_depths depths = {0};
 
-	(void)state;
 	add(&depths, "!example.com");
 	assert_depths(&depths, 0, 0, 0, 2);
 	add(&depths, "!com");
@@ -89,7 +81,6 @@ static void the_most_labels(void **state)
 	struct xb_depths depths = {0};
 	char text[254];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		text[i] = i % 2 ? '.' : 'a';
 	text[sizeof(text) - 1] = '\0';
@@ -97,14 +88,11 @@ static void the_most_labels(void **state)
 	assert_depths(&depths, XB_NAME_LABELS, XB_NAME_LABELS, 0, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_name_widens),
-		cmocka_unit_test(names_alone_are_apart),
-		cmocka_unit_test(allowed_names_are_apart),
-		cmocka_unit_test(the_most_labels),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_name_widens),
+	cmocka_unit_test(names_alone_are_apart),
+	cmocka_unit_test(allowed_names_are_apart),
+	cmocka_unit_test(the_most_labels),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

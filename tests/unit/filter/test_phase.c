@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What single changes come to, and which of them wait for the packets in work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "filter/phase.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 
 /* "+ENTRY" came, "-ENTRY" went, "~ENTRY" was altered; "a" in front: of the allowlist. */
@@ -84,7 +79,6 @@ static void what_changes_come_to(void **state)
 		{"-2001:db8::/32 +2001:db8::/33 +2001:db8::/32", "+2001:db8::/33"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct xb_changes changes = changes_of(table[i].words);
 		char net[512];
@@ -117,7 +111,6 @@ static void which_phases_meet(void **state)
 		{"+2001:db8::/48 -2001:db8::/64 -2001:db9::/64", {[XB_PHASE_UNLIST] = true}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct xb_changes changes = changes_of(table[i].words);
 
@@ -153,7 +146,6 @@ static void moves_between_classes(void **state)
 		{{{"10.0.0.0/8", 2, 6}, {"11.0.0.1", 6, 2}}, true, true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct xb_changes changes = {0};
 		bool lists = false, unlists = false;
@@ -225,7 +217,6 @@ static void as_if_each_were_compared(void **state)
 {
 	size_t met = 0, rounds = 5000;
 
-	(void)state;
 	random_begin();
 	for (size_t round = 0; round < rounds; round++) {
 		struct xb_changes changes = {0};
@@ -255,7 +246,6 @@ static void too_many_to_compare(void **state)
 {
 	struct xb_changes changes = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		const struct xb_entry entry = {
 			.hi = (uint64_t)i << 32, .kind = XB_HOST4, .length = 32};
@@ -267,13 +257,10 @@ static void too_many_to_compare(void **state)
 	xb_changes_free(&changes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_changes_come_to),	 cmocka_unit_test(which_phases_meet),
-		cmocka_unit_test(moves_between_classes), cmocka_unit_test(as_if_each_were_compared),
-		cmocka_unit_test(too_many_to_compare),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_changes_come_to),	 cmocka_unit_test(which_phases_meet),
+	cmocka_unit_test(moves_between_classes), cmocka_unit_test(as_if_each_were_compared),
+	cmocka_unit_test(too_many_to_compare),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,21 +2,16 @@
 /* The map of IPv4 prefixes: bits of each length, what is left after deletes against a plain list of
  * prefixes, words that are mapped. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "filter/prefixmap.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
@@ -106,7 +101,6 @@ static void bits_of_each_length(void **state)
 	static const char *const addresses[] = {"0.0.0.0", "255.255.255.255", "192.0.2.0"};
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		for (unsigned int length = 0; length <= 24; length++) {
 			struct xb_entry prefix;
@@ -125,7 +119,6 @@ static void bits_of_each_length(void **state)
 
 static void contains_reads_the_same(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_mapping_map_all(&words), 0);
 	add("10.1.64.0/23");
 	add("255.255.255.0/24");
@@ -140,7 +133,6 @@ static void contains_reads_the_same(void **state)
 
 static void what_is_inside_stays(void **state)
 {
-	(void)state;
 	add("10.0.0.0/15");
 	add("10.1.2.0/24");
 	take("10.0.0.0/15");
@@ -151,7 +143,6 @@ static void what_is_inside_stays(void **state)
 
 static void what_is_around_stays(void **state)
 {
-	(void)state;
 	add("10.0.0.0/15");
 	add("10.1.2.0/24");
 	take("10.1.2.0/24");
@@ -160,7 +151,6 @@ static void what_is_around_stays(void **state)
 
 static void neighbours_in_a_word_stay(void **state)
 {
-	(void)state;
 	add("10.0.0.0/24");
 	add("10.0.1.0/24");
 	add("10.0.2.0/24");
@@ -174,7 +164,6 @@ static void a_listed_one_is_added(void **state)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/20");
 
-	(void)state;
 	list_entry(txn, "10.0.0.0/20", "a");
 	prepare(&prefix);
 	settle(&prefix);
@@ -188,7 +177,6 @@ static void only_prefixes_count(void **state)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/8");
 
-	(void)state;
 	list_entry(txn, "10.0.0.1", "a");
 	list_entry(txn, "10.0.0.128/25", "a");
 	list_entry(txn, "!10.0.0.0/8", "a");
@@ -202,7 +190,6 @@ static void damage_is_told(void **state)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/24");
 
-	(void)state;
 	add("10.0.0.0/16");
 	assert_int_equal(xb_txn_commit(txn), 0);
 	assert_int_equal(xb_store_write(store, &txn), 0);
@@ -218,7 +205,6 @@ static void just_the_words_are_mapped(void **state)
 	struct xb_entry prefix = entry_of("10.0.0.0/24");
 	uint32_t pages = 0;
 
-	(void)state;
 	assert_int_equal(xb_prefixmap_prepare(&words, &prefix), 0);
 	for (size_t i = 0; i < words.size / (size_t)sysconf(_SC_PAGESIZE); i++)
 		pages += words.mapped[i];
@@ -271,7 +257,6 @@ static void against_a_list(void **state)
 	static struct xb_entry listed[PREFIXES];
 	static bool is[PREFIXES];
 
-	(void)state;
 	random_begin();
 	memset(is, 0, sizeof(is));
 	for (size_t i = 0; i < PREFIXES; i++) {
@@ -302,15 +287,12 @@ static void against_a_list(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_map, end_map)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bits_of_each_length),	 TEST(contains_reads_the_same),
-		TEST(what_is_inside_stays),	 TEST(what_is_around_stays),
-		TEST(neighbours_in_a_word_stay), TEST(a_listed_one_is_added),
-		TEST(only_prefixes_count),	 TEST(damage_is_told),
-		TEST(just_the_words_are_mapped), TEST(against_a_list),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(bits_of_each_length),	 TEST(contains_reads_the_same),
+	TEST(what_is_inside_stays),	 TEST(what_is_around_stays),
+	TEST(neighbours_in_a_word_stay), TEST(a_listed_one_is_added),
+	TEST(only_prefixes_count),	 TEST(damage_is_told),
+	TEST(just_the_words_are_mapped), TEST(against_a_list),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables in front of addresses that are listed for services: ports, lengths, identities, keys.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include <cmocka.h>
-
 #include "filter/scopemap.h"
+#include "support/cmocka.h"
+#include "support/entryof.h"
 
 static struct xb_scope scope_of(const char *text)
 {
@@ -20,14 +16,6 @@ static struct xb_scope scope_of(const char *text)
 
 	assert_int_equal(xb_scope_parse(text, &scope), 0);
 	return scope;
-}
-
-static struct xb_entry entry_of(const char *text)
-{
-	struct xb_entry entry;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
-	return entry;
 }
 
 /* As the filter reads it (scope_of_port). */
@@ -49,7 +37,6 @@ static void every_port(void **state)
 	uint64_t *words = calloc(XB_SCOPE_PORT_WORDS, sizeof(*words));
 	struct xb_scope scopes[8];
 
-	(void)state;
 	for (uint32_t i = 0; i < count; i++) {
 		scopes[i] = scope_of(texts[i]);
 		xb_scopemap_add_ports(words, &scopes[i], 2 * i + 1);
@@ -91,7 +78,6 @@ static void lengths_of_ipv4(void **state)
 		{"198.18.0.0/15", 198 << 8 | 18, 2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		uint64_t *words = calloc(XB_SCOPE_LENGTHS4, sizeof(*words));
 		struct xb_entry entry = entry_of(table[i].entry);
@@ -121,7 +107,6 @@ static void marks_add_up(void **state)
 	uint64_t *words = calloc(XB_SCOPE_LENGTHS4, sizeof(*words));
 	struct xb_entry host = entry_of("192.0.2.1"), net = entry_of("192.0.0.0/16");
 
-	(void)state;
 	xb_scopemap_mark4(words, &host, 15);
 	xb_scopemap_mark4(words, &net, 1);
 	xb_scopemap_mark4(words, &host, 1);
@@ -144,7 +129,6 @@ static void classes_as_bits(void **state)
 	};
 	struct xb_scopes scopes = xb_scopemap_scopes(classes, 1U | 2U | 4U | 8U | 0x8000U);
 
-	(void)state;
 	assert_int_equal(scopes.tcp, 2 | 4);
 	assert_int_equal(scopes.udp, 4);
 	assert_int_equal(scopes.icmp, 0x8000);
@@ -167,7 +151,6 @@ static void ports_by_their_last_bits(void **state)
 		{"tcp/1000-1063,udp/64", ~0ULL, 1}, {"icmp", 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const struct xb_scope scope = scope_of(table[i].scope);
 		struct xb_class classes[XB_CLASSES] = {[4] = {.scope = &scope}};
@@ -185,7 +168,6 @@ static void all_ports(void **state)
 	struct xb_class classes[XB_CLASSES] = {[1] = {.counts = true}, [2] = {.scope = &mail}};
 	struct xb_scopes scopes = xb_scopemap_scopes(classes, 2U | 4U);
 
-	(void)state;
 	assert_int_equal(scopes.tcp_ports, ~0ULL);
 	assert_int_equal(scopes.udp_ports, ~0ULL);
 }
@@ -197,7 +179,6 @@ static void marks_differ(void **state)
 	uint64_t seen[(XB_CLASSES - 1) * 33];
 	size_t count = 0;
 
-	(void)state;
 	for (uint32_t class = 1; class < XB_CLASSES; class ++)
 		for (uint32_t length = 0; length <= 32; length++) {
 			/* Of a bijection of the upper half alone, since the address is 0. */
@@ -216,7 +197,6 @@ static void identities(void **state)
 	const size_t count = sizeof(texts) / sizeof(texts[0]);
 	uint64_t seen[16];
 
-	(void)state;
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct xb_scope scope = scope_of(texts[i / 2]);
 		struct xb_class classes[XB_CLASSES] = {{0}};
@@ -243,7 +223,6 @@ static void keys_differ(void **state)
 	uint64_t seen[13 * XB_CLASSES];
 	size_t count = 0;
 
-	(void)state;
 	assert_int_equal(getrandom(&params.key6, sizeof(params.key6), 0), sizeof(params.key6));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (uint32_t class = 1; class < XB_CLASSES; class ++) {
@@ -257,19 +236,16 @@ static void keys_differ(void **state)
 	assert_int_equal(count, 13 * 15);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_port),
-		cmocka_unit_test(lengths_of_ipv4),
-		cmocka_unit_test(marks_add_up),
-		cmocka_unit_test(classes_as_bits),
-		cmocka_unit_test(ports_by_their_last_bits),
-		cmocka_unit_test(all_ports),
-		cmocka_unit_test(marks_differ),
-		cmocka_unit_test(identities),
-		cmocka_unit_test(keys_differ),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_port),
+	cmocka_unit_test(lengths_of_ipv4),
+	cmocka_unit_test(marks_add_up),
+	cmocka_unit_test(classes_as_bits),
+	cmocka_unit_test(ports_by_their_last_bits),
+	cmocka_unit_test(all_ports),
+	cmocka_unit_test(marks_differ),
+	cmocka_unit_test(identities),
+	cmocka_unit_test(keys_differ),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

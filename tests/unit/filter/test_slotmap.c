@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which lengths get slots, which cells an entry marks, and how many probes a source costs. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include <cmocka.h>
-
 #include "filter/lengthmap.h"
 #include "filter/slotmap.h"
+#include "support/cmocka.h"
 
 #define WORDS  1024
 #define OTHERS 1024
@@ -28,7 +23,6 @@ static const struct xb_slotmap map = {
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&slots, 0, sizeof(slots));
 	memset(cells, 0, sizeof(cells));
 	memset(others, 0, sizeof(others));
@@ -96,7 +90,6 @@ static void hosts_alone_are_direct(void **state)
 	struct xb_slotmap_plan plan = plan_of(hosts, 3);
 	bool lengths[129];
 
-	(void)state;
 	assert_true(plan.direct);
 	assert_int_equal(plan.count, 1);
 	assert_int_equal(plan.length[0], 128);
@@ -118,7 +111,6 @@ static void short_ones_come_first(void **state)
 	struct xb_slotmap_plan plan = plan_of(some, 7);
 	bool lengths[129];
 
-	(void)state;
 	assert_false(plan.direct);
 	assert_int_equal(plan.count, 4);
 	assert_memory_equal(plan.length, ((const uint8_t[]){20, 29, 48, 64}), 4);
@@ -136,7 +128,6 @@ static void the_most_frequent_have_slots(void **state)
 	size_t count = 0;
 	struct xb_slotmap_plan plan;
 
-	(void)state;
 	for (uint8_t length = 40; length < 50; length++)
 		for (uint8_t i = 0; i < length; i++)
 			some[count++] = length;
@@ -155,7 +146,6 @@ static void everything_marked_is_looked_for(void **state)
 {
 	bool lengths[129];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2000; i++) {
 		uint64_t hi = NET + ((uint64_t)(i % 50) << 32);
 		uint8_t length = (uint8_t)(i < 129 ? i : xb_mix64(i) % 129);
@@ -175,7 +165,6 @@ static void what_is_not_marked_is_not_there(void **state)
 {
 	struct xb_entry net = prefix(NET, 64), other = prefix(~NET, 64), shorter = prefix(NET, 31);
 
-	(void)state;
 	assert_false(xb_slotmap_has(&map, &net));
 	mark(NET, 64);
 	assert_false(xb_slotmap_has(&map, &other));
@@ -193,7 +182,6 @@ static void no_source_costs_more_than_all_lengths(void **state)
 {
 	bool lengths[129];
 
-	(void)state;
 	for (int length = 128; length >= 0; length--)
 		mark(NET, (uint8_t)length);
 	assert_int_equal(xb_slotmap_most(&map), 129);
@@ -220,7 +208,6 @@ static void heads_in_a_row_are_spread_over_all_cells(void **state)
 	static const uint32_t distances[] = {1, 8, 256, 65536, 0x9e3779b9};
 	uint32_t least = WORDS * 8, sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5 * 200; i++) {
 		uint32_t marked = cells_marked(distances[i % 5]);
 
@@ -232,17 +219,14 @@ static void heads_in_a_row_are_spread_over_all_cells(void **state)
 	assert_in_range(sum / 1000, WORDS * 8 * 21 / 100, WORDS * 8 / 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(hosts_alone_are_direct, begin),
-		cmocka_unit_test_setup(short_ones_come_first, begin),
-		cmocka_unit_test_setup(the_most_frequent_have_slots, begin),
-		cmocka_unit_test_setup(everything_marked_is_looked_for, begin),
-		cmocka_unit_test_setup(what_is_not_marked_is_not_there, begin),
-		cmocka_unit_test_setup(no_source_costs_more_than_all_lengths, begin),
-		cmocka_unit_test(heads_in_a_row_are_spread_over_all_cells),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(hosts_alone_are_direct, begin),
+	cmocka_unit_test_setup(short_ones_come_first, begin),
+	cmocka_unit_test_setup(the_most_frequent_have_slots, begin),
+	cmocka_unit_test_setup(everything_marked_is_looked_for, begin),
+	cmocka_unit_test_setup(what_is_not_marked_is_not_there, begin),
+	cmocka_unit_test_setup(no_source_costs_more_than_all_lengths, begin),
+	cmocka_unit_test(heads_in_a_row_are_spread_over_all_cells),
+};
 
-	return cmocka_run_group_tests_name("slotmap", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* List files of addresses: every format with its oddities, every refusal with its line. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "lists/reader.h"
+#include "support/cmocka.h"
 #include "support/listrows.h"
 
 #define BOM   "\xef\xbb\xbf"
@@ -57,7 +54,6 @@ static void test_comment_of_the_longest_size(void **state)
 	char text[600];
 	struct xb_listfile file;
 
-	(void)state;
 	snprintf(text, sizeof(text), "192.0.2.1 #%0255d\n192.0.2.2 #%0256d\n", 1, 1);
 	write_list(text, strlen(text));
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
@@ -160,7 +156,6 @@ static void test_host_bits(void **state)
 	struct xb_listfile file;
 	char items[256];
 
-	(void)state;
 	write_list(text, strlen(text));
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
 	describe(&file, items, sizeof(items));
@@ -360,25 +355,12 @@ static const struct row refused_ipset[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(plain),
-		ROWS(plain_comments),
-		TEST(test_comment_of_the_longest_size),
-		ROWS(spamhaus),
-		ROWS(spamhaus_json),
-		ROWS(ipsum),
-		ROWS(ipset),
-		ROWS(ipset_set_options),
-		ROWS(repeats),
-		TEST(test_host_bits),
-		ROWS(refused_entries),
-		ROWS(refused_formats),
-		ROWS(refused_ipsum),
-		ROWS(refused_json),
-		ROWS(refused_ipset),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(plain),	      ROWS(plain_comments),    TEST(test_comment_of_the_longest_size),
+	ROWS(spamhaus),	      ROWS(spamhaus_json),     ROWS(ipsum),
+	ROWS(ipset),	      ROWS(ipset_set_options), ROWS(repeats),
+	TEST(test_host_bits), ROWS(refused_entries),   ROWS(refused_formats),
+	ROWS(refused_ipsum),  ROWS(refused_json),      ROWS(refused_ipset),
+};
 
-	return cmocka_run_group_tests_name("addresses", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

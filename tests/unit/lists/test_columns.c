@@ -160,18 +160,15 @@ static const struct choice_row lines_left_out[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		CHOICES(separators),
-		CHOICES(quotes),
-		CHOICES(headers),
-		CHOICES(meanings),
-		CHOICES(meanings_that_are_none),
-		CHOICES(conditions),
-		CHOICES(wrong_choices),
-		CHOICES(lines_left_out),
-	};
+static const struct CMUnitTest tests[] = {
+	CHOICES(separators),
+	CHOICES(quotes),
+	CHOICES(headers),
+	CHOICES(meanings),
+	CHOICES(meanings_that_are_none),
+	CHOICES(conditions),
+	CHOICES(wrong_choices),
+	CHOICES(lines_left_out),
+};
 
-	return cmocka_run_group_tests_name("columns", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -9,7 +9,6 @@ static void test_binary(void **state)
 {
 	static const char text[] = "a.example\nb.exa\0mple\n";
 
-	(void)state;
 	write_list(text, sizeof(text) - 1);
 	check_refused(NULL, ":2: binary data, not a list");
 }
@@ -19,7 +18,6 @@ static void test_long_lines(void **state)
 {
 	static const size_t sizes[] = {4097, 8191, 8192, 8193, 16384, 1 << 20, 10000000};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		FILE *list = fopen(path, "w");
 		char found[2048];
@@ -48,7 +46,6 @@ static void test_large_list(void **state)
 	FILE *list = fopen(path, "w");
 	struct xb_listfile file;
 
-	(void)state;
 	assert_non_null(list);
 	for (unsigned int i = 0; i < 2 * count; i++)
 		fprintf(list, "||n%u.of-a-list.example^\n", i * 7919U % count);
@@ -68,7 +65,6 @@ static void test_large_unbound(void **state)
 	FILE *list = fopen(path, "w");
 	struct xb_listfile file;
 
-	(void)state;
 	assert_non_null(list);
 	fprintf(list, "local-zone: a.example static\n");
 	for (unsigned int i = 0; i < count; i++)
@@ -134,7 +130,6 @@ static void test_noise(void **state)
 	static const char *const formats[] = {"domains", "hosts", "adblock", "dnsmasq",
 					      "unbound", "rpz",	  NULL};
 
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 2000; round++) {
 		char text[512] = "";
@@ -174,7 +169,6 @@ static void test_real_lists(void **state)
 		{"hagezi-light-20000.wildcard", "domains", 19990, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		struct xb_listfile file;
 

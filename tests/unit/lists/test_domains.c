@@ -236,12 +236,9 @@ static const struct row refused[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(detection),     ROWS(domains), ROWS(unknown_domains), ROWS(hosts),
-		ROWS(unknown_hosts), ROWS(adblock), ROWS(unknown_adblock), ROWS(refused),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(detection),     ROWS(domains), ROWS(unknown_domains), ROWS(hosts),
+	ROWS(unknown_hosts), ROWS(adblock), ROWS(unknown_adblock), ROWS(refused),
+};
 
-	return cmocka_run_group_tests_name("domains", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -2,17 +2,12 @@
 /* Exceptions in lists in which the narrower rule wins: which give way to what lies below them, and
  * which stay. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lists/line.h"
+#include "support/cmocka.h"
 #include "support/listlines.h"
 
 /* "example.com !a.example.com =b.example.com": a line each, '!' for an exception; comes to
@@ -53,7 +48,6 @@ static void assert_settled(const char *lines, const char *expected)
 
 static void nothing_to_settle(void **state)
 {
-	(void)state;
 	assert_settled("", "domains:");
 	assert_settled("a.example", "domains: a.example");
 	assert_settled("!a.example", "domains: allow a.example");
@@ -68,7 +62,6 @@ static void nothing_to_settle(void **state)
 /* Nothing wider is listed, so nobody needs it. */
 static void an_exception_gives_way(void **state)
 {
-	(void)state;
 	assert_settled("a.b.example !b.example",
 		       "domains: a.b.example; 1 unknown (2: " HIDES("b.example") ")");
 	assert_settled("!b.example =b.example",
@@ -87,7 +80,6 @@ static void an_exception_gives_way(void **state)
 /* Something wider is, or itself, so the exception stays. */
 static void a_listing_gives_way(void **state)
 {
-	(void)state;
 	assert_settled(
 		"example !b.example a.b.example",
 		"domains: example, allow b.example; 1 unknown (3: " INSIDE("a.b.example") ")");
@@ -112,7 +104,6 @@ static void a_listing_gives_way(void **state)
 /* The outer one gives way first, and then covers nothing. */
 static void one_after_the_other(void **state)
 {
-	(void)state;
 	assert_settled("!example b.example !a.b.example x.a.b.example",
 		       "domains: b.example, allow a.b.example; 2 unknown (1: " HIDES(
 			       "example") ", 4: " INSIDE("x.a.b.example") ")");
@@ -121,7 +112,6 @@ static void one_after_the_other(void **state)
 /* An exception for a name alone has nothing below it. */
 static void an_exact_exception_stays(void **state)
 {
-	(void)state;
 	assert_settled("!=b.example a.b.example", "domains: a.b.example, allow =b.example");
 	assert_settled("b.example !=b.example", "domains: b.example, allow =b.example");
 	assert_settled("=b.example !=b.example", "domains: =b.example, allow =b.example");
@@ -139,7 +129,6 @@ static void what_is_listed(void **state)
 		     {"a.d.example", false, false}, {"e.example", false, false}};
 	static const char *const listed[] = {"b.example", "=d.example", "!e.example"};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		unsigned int how = *listed[i] == '!'   ? XB_LINE_ALLOW
 				   : *listed[i] == '=' ? XB_LINE_EXACT
@@ -174,7 +163,6 @@ static void assert_lists_only(const char *lines, const char *expected)
 /* What a file allows holds for what it lists at the same place or below it, and nowhere else. */
 static void a_file_that_may_allow_nothing(void **state)
 {
-	(void)state;
 	assert_lists_only("", "domains:");
 	assert_lists_only("a.example b.example", "domains: a.example, b.example");
 	assert_lists_only("a.example !b.example",
@@ -193,17 +181,14 @@ static void a_file_that_may_allow_nothing(void **state)
 				  "=b.example") ", 3: " NOTHING("=b.example") ")");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_to_settle),
-		cmocka_unit_test(an_exception_gives_way),
-		cmocka_unit_test(a_listing_gives_way),
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(an_exact_exception_stays),
-		cmocka_unit_test(a_file_that_may_allow_nothing),
-		LINES(what_is_listed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nothing_to_settle),
+	cmocka_unit_test(an_exception_gives_way),
+	cmocka_unit_test(a_listing_gives_way),
+	cmocka_unit_test(one_after_the_other),
+	cmocka_unit_test(an_exact_exception_stays),
+	cmocka_unit_test(a_file_that_may_allow_nothing),
+	LINES(what_is_listed),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

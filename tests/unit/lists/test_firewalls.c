@@ -104,10 +104,10 @@ static const struct row deny[] = {
 	 "</RequireAll>\n",
 	 NULL, "deny: 10.1.0.0/16, 198.51.100.0/24, 192.0.2.1"},
 	{"Order Allow,Deny\nAllow from all\nDeny from 192.0.2.0/30 203.0.113.\nAllow from "
-	 "192.0.2.1\n"
+	 "192.0.2.1 192.0.2.3\n"
 	 "Deny from env=bad\n",
 	 NULL,
-	 "deny: 203.0.113.0/24, 192.0.2.0, 192.0.2.2/31; 1 unknown (5: 'env=bad' is not an address "
+	 "deny: 203.0.113.0/24, 192.0.2.0, 192.0.2.2; 1 unknown (5: 'env=bad' is not an address "
 	 "or prefix)"},
 	{0},
 };

@@ -118,7 +118,6 @@ static void test_one_long_line(void **state)
 	FILE *list = fopen(path, "w");
 	struct xb_listfile file;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		fprintf(list, "%s{\"ip\": \"10.%d.%d.%d\"}", i ? ", " : "[", i >> 16, i >> 8 & 255,
 			i & 255);
@@ -135,7 +134,6 @@ static void test_depth(void **state)
 {
 	char text[200];
 
-	(void)state;
 	memset(text, '[', sizeof(text));
 	write_list(text, sizeof(text));
 	check_choice(NULL, &(struct xb_list_choice)JSON("[]"), ":1: JSON of more than 64 levels");
@@ -146,7 +144,6 @@ static void test_memory(void **state)
 {
 	FILE *list;
 
-	(void)state;
 	/* Under the sanitizers it takes a minute. */
 	if (!getenv("XB_TEST_ALL")) {
 		printf("it takes a minute under the sanitizers: only with --all\n");
@@ -163,13 +160,10 @@ static void test_memory(void **state)
 		     ":1: a JSON document that needs more than 1 GiB of memory");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		CHOICES(paths),		  CHOICES(values_of_nft),   CHOICES(refusals),
-		CHOICES(values_left_out), TEST(test_one_long_line), TEST(test_depth),
-		TEST(test_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	CHOICES(paths),		  CHOICES(values_of_nft),   CHOICES(refusals),
+	CHOICES(values_left_out), TEST(test_one_long_line), TEST(test_depth),
+	TEST(test_memory),
+};
 
-	return cmocka_run_group_tests_name("json", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -2,17 +2,12 @@
 /* What the list formats share: words, comments, record types, addresses, domains, lines that are
  * not understood; and items. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lists/line.h"
+#include "support/cmocka.h"
 #include "support/listlines.h"
 
 static void blanks_are_trimmed(void **state)
@@ -23,7 +18,6 @@ static void blanks_are_trimmed(void **state)
 		     {" a", "a"},	{"a\r", "a"},  {"\t a \t b \r\t", "a \t b"},
 		     {"\na\n", "\na\n"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32];
 
@@ -36,7 +30,6 @@ static void words(void **state)
 {
 	char text[] = "\t one two\t\rthree ", *rest = text, none[] = " \t", *empty = none;
 
-	(void)state;
 	assert_string_equal(xb_line_word(&rest), "one");
 	assert_string_equal(xb_line_word(&rest), "two");
 	assert_string_equal(xb_line_word(&rest), "three");
@@ -57,7 +50,6 @@ static void comments_are_cut_off(void **state)
 		     {"a ; b # c", "#", "a ; b ", "c"},
 		     {"", "#", "", ""}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32];
 
@@ -81,7 +73,6 @@ static void types_of_records(void **state)
 		     {"h30 A", "h30", "A"}};
 	char only[] = "300 IN", *rest = only, none[] = "", *nothing = none;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32], *next = text;
 
@@ -102,7 +93,6 @@ static void addresses_lead_nowhere(void **state)
 						"::/0", "127.0.0.0/8", "127.0.0.1%lo", "localhost",
 						"%lo0", "1::1",	       "0.0.0.0 "};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		if (!xb_line_is_nowhere(nowhere[i]))
 			fail_msg("%s", nowhere[i]);
@@ -117,7 +107,6 @@ static void the_first_cut_off_host_bits_are_kept(void **state)
 	struct xb_entry entry;
 	char longest[1000];
 
-	(void)state;
 	file.lines = 3;
 	assert_int_equal(xb_line_address(&file, "192.0.2.0/24", &entry), 0);
 	assert_int_equal(file.host_bits, 0);
@@ -147,7 +136,6 @@ static void keep_domain(const char *text, unsigned int how, const char *comment)
 
 static void domains_are_kept(void **state)
 {
-	(void)state;
 	reading.format = &xb_domains_format;
 	keep_domain("Example.COM.", 0, "");
 	keep_domain("a.example", XB_LINE_EXACT, "why");
@@ -168,7 +156,6 @@ static void domains_that_are_none(void **state)
 					    "192.0.2.1", "192.0.2.256", "a.1b",
 					    "a b",	 "a/b",		"a.example:53"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(xb_line_keep_domain(&file, texts[i], 0, "why"), -EINVAL);
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
@@ -182,7 +169,6 @@ static void the_longest_domain(void **state)
 {
 	char text[255], expected[300];
 
-	(void)state;
 	reading.format = &xb_domains_format;
 	memset(text, 'a', sizeof(text) - 1);
 	text[63] = text[127] = text[191] = '.';
@@ -206,7 +192,6 @@ static void comments_are_kept(void **state)
 {
 	char longest[257];
 
-	(void)state;
 	memset(longest, 'c', sizeof(longest));
 	longest[256] = '\0';
 	keep_comment("");
@@ -229,7 +214,6 @@ static void lines_that_were_not_understood(void **state)
 {
 	char longest[300];
 
-	(void)state;
 	memset(longest, 'l', sizeof(longest));
 	longest[299] = '\0';
 	for (uint64_t i = 0; i < 3000; i++)
@@ -245,7 +229,6 @@ static void lines_that_were_not_understood(void **state)
 /* By number, although they were found in other order. */
 static void what_is_doubtful_is_settled(void **state)
 {
-	(void)state;
 	reading.format = &xb_domains_format;
 	file.lines = 4;
 	keep_domain("a.example", 0, "");
@@ -263,7 +246,6 @@ static void what_is_doubtful_is_settled(void **state)
 
 static void a_freed_file_is_empty(void **state)
 {
-	(void)state;
 	keep_domain("a.example", 0, "why");
 	assert_int_equal(xb_line_unknown(&file, 4, "odd"), 0);
 	xb_listfile_free(&file);
@@ -271,23 +253,20 @@ static void a_freed_file_is_empty(void **state)
 	xb_listfile_free(&file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LINES(blanks_are_trimmed),
-		LINES(words),
-		LINES(comments_are_cut_off),
-		LINES(types_of_records),
-		LINES(addresses_lead_nowhere),
-		LINES(the_first_cut_off_host_bits_are_kept),
-		LINES(domains_are_kept),
-		LINES(domains_that_are_none),
-		LINES(the_longest_domain),
-		LINES(comments_are_kept),
-		LINES(lines_that_were_not_understood),
-		LINES(what_is_doubtful_is_settled),
-		LINES(a_freed_file_is_empty),
-	};
+static const struct CMUnitTest tests[] = {
+	LINES(blanks_are_trimmed),
+	LINES(words),
+	LINES(comments_are_cut_off),
+	LINES(types_of_records),
+	LINES(addresses_lead_nowhere),
+	LINES(the_first_cut_off_host_bits_are_kept),
+	LINES(domains_are_kept),
+	LINES(domains_that_are_none),
+	LINES(the_longest_domain),
+	LINES(comments_are_kept),
+	LINES(lines_that_were_not_understood),
+	LINES(what_is_doubtful_is_settled),
+	LINES(a_freed_file_is_empty),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

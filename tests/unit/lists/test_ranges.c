@@ -71,14 +71,11 @@ static const struct row extracts[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(plain),
-		ROWS(lists_of_peers),
-		ROWS(words),
-		ROWS(extracts),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(plain),
+	ROWS(lists_of_peers),
+	ROWS(words),
+	ROWS(extracts),
+};
 
-	return cmocka_run_group_tests_name("ranges", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

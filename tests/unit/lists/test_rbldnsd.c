@@ -110,11 +110,8 @@ static const struct row contradictions[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(ip4), ROWS(refused_ip4), ROWS(ip6), ROWS(names), ROWS(contradictions),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(ip4), ROWS(refused_ip4), ROWS(ip6), ROWS(names), ROWS(contradictions),
+};
 
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -3,19 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "lists/reader.h"
 #include "lists/table.h"
+#include "support/cmocka.h"
 #include "support/listrows.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -24,7 +21,6 @@ static void test_unknown_format(void **state)
 {
 	struct xb_listfile file;
 
-	(void)state;
 	assert_int_equal(xb_listfile_read(path, "p2q", &file), -EINVAL);
 	assert_string_equal(xb_error_message(), "unknown list format 'p2q'; known: " FORMAT_NAMES);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
@@ -41,7 +37,6 @@ static void test_binary(void **state)
 			  middle[] = "192.0.2.1\n192.\0000.2.2\n";
 	static const char behind_blank[] = "192.0.2.1\n192.0.2.2 \0 \n";
 
-	(void)state;
 	write_list(in_line, sizeof(in_line) - 1);
 	check_refused(NULL, ":2: binary data, not a list");
 	write_list(in_comment, sizeof(in_comment) - 1);
@@ -69,7 +64,6 @@ static void test_long_lines(void **state)
 	static const char *const ends[] = {"\n", "\r\n"};
 	struct xb_listfile file;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		write_long(4096, ends[i]);
 		assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
@@ -93,7 +87,6 @@ static void test_files_that_are_none(void **state)
 	char expected[256], below[sizeof(path) + 8];
 	struct xb_listfile file;
 
-	(void)state;
 	check_refused(NULL, ": No such file or directory");
 	write_list("192.0.2.1\n", 10);
 	snprintf(below, sizeof(below), "%s/list", path);
@@ -114,7 +107,6 @@ static void test_no_permission(void **state)
 	struct xb_listfile file;
 	int error;
 
-	(void)state;
 	write_list("192.0.2.1\n", 10);
 	assert_int_equal(chmod(path, 0), 0);
 	if (root && seteuid(65534))
@@ -134,7 +126,6 @@ static void test_read_error(void **state)
 {
 	struct xb_listfile file;
 
-	(void)state;
 	assert_int_equal(xb_listfile_read("/proc/self/mem", NULL, &file), -EIO);
 	assert_string_equal(xb_error_message(), "/proc/self/mem: reading: Input/output error");
 	assert_int_equal(xb_error_class(), XB_ERROR_SYSTEM);
@@ -164,7 +155,6 @@ static void test_stdin(void **state)
 {
 	struct xb_listfile file;
 
-	(void)state;
 	assert_int_equal(read_from_stdin("192.0.2.1\n192.0.2.2", &file), 0);
 	assert_int_equal(file.count, 2);
 	xb_listfile_free(&file);
@@ -194,7 +184,6 @@ static void test_large_list_with_progress(void **state)
 	FILE *list = fopen(path, "w");
 	struct stat about;
 
-	(void)state;
 	assert_non_null(list);
 	for (uint32_t i = count; i-- > 0;)
 		fprintf(list, "10.%u.%u.%u\n", i >> 16, i >> 8 & 255, i & 255);
@@ -258,7 +247,6 @@ static void test_bare_addresses(void **state)
 {
 	struct xb_listfile file;
 
-	(void)state;
 	says_the_same("192.0.2.7\n192.0.2.1\n\n# text\n  192.0.2.3\n192.0.2.1\n10.0.0.1/32\n",
 		      true);
 	says_the_same("192.0.2.7 # \n192.0.2.1\t\n192.0.2.2/32", true);
@@ -281,7 +269,6 @@ static void test_bare_addresses_of_a_pipe(void **state)
 	struct xb_listfile file;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	for (uint32_t i = count; i-- > 0;)
 		dprintf(ends[1], "10.0.%u.%u\n", i >> 8, i & 255);
@@ -308,7 +295,6 @@ static void test_real_lists(void **state)
 		{"firehol-level1.netset", "plain", 2892},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		struct xb_listfile file;
 
@@ -322,21 +308,18 @@ static void test_real_lists(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_unknown_format),
-		TEST(test_binary),
-		TEST(test_long_lines),
-		TEST(test_files_that_are_none),
-		TEST(test_no_permission),
-		TEST(test_read_error),
-		TEST(test_stdin),
-		TEST(test_large_list_with_progress),
-		TEST(test_real_lists),
-		TEST(test_bare_addresses),
-		TEST(test_bare_addresses_of_a_pipe),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(test_unknown_format),
+	TEST(test_binary),
+	TEST(test_long_lines),
+	TEST(test_files_that_are_none),
+	TEST(test_no_permission),
+	TEST(test_read_error),
+	TEST(test_stdin),
+	TEST(test_large_list_with_progress),
+	TEST(test_real_lists),
+	TEST(test_bare_addresses),
+	TEST(test_bare_addresses_of_a_pipe),
+};
 
-	return cmocka_run_group_tests_name("listfile", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

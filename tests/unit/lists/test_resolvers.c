@@ -366,7 +366,6 @@ static void a_zone_that_is_told(void **state)
 	struct xb_listfile file;
 	char found[512];
 
-	(void)state;
 	write_list(text, sizeof(text) - 1);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(xb_listfile_read_as(-1, path,
@@ -396,25 +395,22 @@ static const struct row refused[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(dnsmasq),
-		ROWS(unknown_dnsmasq),
-		ROWS(dnsmasq_exceptions),
-		ROWS(unbound),
-		ROWS(unbound_data),
-		ROWS(unbound_exceptions),
-		ROWS(unknown_unbound),
-		ROWS(rpz),
-		ROWS(rpz_wildcards),
-		ROWS(rpz_exceptions),
-		ROWS(unknown_rpz),
-		ROWS(rpz_clients),
-		ROWS(rpz_names),
-		TEST(a_zone_that_is_told),
-		ROWS(refused),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(dnsmasq),
+	ROWS(unknown_dnsmasq),
+	ROWS(dnsmasq_exceptions),
+	ROWS(unbound),
+	ROWS(unbound_data),
+	ROWS(unbound_exceptions),
+	ROWS(unknown_unbound),
+	ROWS(rpz),
+	ROWS(rpz_wildcards),
+	ROWS(rpz_exceptions),
+	ROWS(unknown_rpz),
+	ROWS(rpz_clients),
+	ROWS(rpz_names),
+	TEST(a_zone_that_is_told),
+	ROWS(refused),
+};
 
-	return cmocka_run_group_tests_name("resolvers", tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -116,7 +116,6 @@ static void what_is_meant(void **state)
 	static const char text[] = "zip\n*.zip\nmov\n*.example\n=example\n";
 	struct xb_listfile file;
 
-	(void)state;
 	write_list(text, sizeof(text) - 1);
 	assert_int_equal(xb_listfile_read(path, "domains", &file), 0);
 	assert_int_equal(file.count, 3);
@@ -129,12 +128,9 @@ static void what_is_meant(void **state)
 	xb_listfile_free(&file);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		ROWS(rulesets), ROWS(unknown_rulesets), ROWS(expressions),    ROWS(urls),
-		ROWS(smartdns), ROWS(wildcards),	ROWS(contradictions), TEST(what_is_meant),
-	};
+static const struct CMUnitTest tests[] = {
+	ROWS(rulesets), ROWS(unknown_rulesets), ROWS(expressions),    ROWS(urls),
+	ROWS(smartdns), ROWS(wildcards),	ROWS(contradictions), TEST(what_is_meant),
+};
 
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_MAIN(tests, make_directory, remove_directory)

@@ -25,7 +25,6 @@ static void ranges_become_prefixes(void **state)
 		{"192.0.2.0/24", "plain: 192.0.2.0/24"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_item item = {0};
 		struct xb_span span;
@@ -51,7 +50,6 @@ static void ranges_that_are_none(void **state)
 	};
 	struct xb_span span;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_input_error(xb_addresses_span(&file, cases[i].text, &span),
 				   cases[i].message);
@@ -138,7 +136,6 @@ static bool file_lists(uint32_t address)
 
 static void exceptions_are_taken_out(void **state)
 {
-	(void)state;
 	srand(1);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		enum xb_precedence precedence = round % 4;
@@ -165,7 +162,6 @@ static void exceptions_are_taken_out(void **state)
 static void the_rest_stays(void **state)
 {
 	assert_int_equal(xb_listformat_choose(&reading, "ip4trie"), 0);
-	(void)state;
 	assert_taken("192.0.2.0/24 one");
 	assert_taken("192.0.2.1 two");
 	assert_taken("198.51.100.0/30 three");
@@ -176,14 +172,11 @@ static void the_rest_stays(void **state)
 		    "198.51.100.2/31 (three)");
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		LINES(ranges_become_prefixes),
-		LINES(ranges_that_are_none),
-		LINES(exceptions_are_taken_out),
-		LINES(the_rest_stays),
-	};
+static const struct CMUnitTest tests[] = {
+	LINES(ranges_become_prefixes),
+	LINES(ranges_that_are_none),
+	LINES(exceptions_are_taken_out),
+	LINES(the_rest_stays),
+};
 
-	return cmocka_run_group_tests_name("span", tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,17 +2,12 @@
 /* The table of formats: how they are chosen and recognized, and what becomes of lines before a
  * format sees them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lists/line.h"
+#include "support/cmocka.h"
 #include "support/listlines.h"
 
 #define FORMATS 34
@@ -22,7 +17,6 @@ static void names_of_formats(void **state)
 	char names[] = FORMAT_NAMES, *rest = names, *name;
 	size_t count = 0;
 
-	(void)state;
 	assert_string_equal(xb_listfile_formats(), FORMAT_NAMES);
 	assert_null(xb_listformat_name(&reading));
 	while ((name = strsep(&rest, ", "))) {
@@ -40,7 +34,6 @@ static void names_of_none(void **state)
 	static const char *const names[] = {"plai", "plain ", "Plain", "plain, netset"};
 	char message[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(message, sizeof(message), "unknown list format '%s'; known: " FORMAT_NAMES,
 			 names[i]);
@@ -83,7 +76,6 @@ static void formats_are_recognized(void **state)
 		     {"{", "json"},
 		     {"[\"192.0.2.1\"]", "json"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin_reading(NULL);
 		assert_taken(cases[i].line);
@@ -96,7 +88,6 @@ static void formats_are_recognized(void **state)
 
 static void a_line_in_no_format(void **state)
 {
-	(void)state;
 	assert_input_error(take("<html>"),
 			   "not in a known list format: '<html>'; known: " FORMAT_NAMES);
 	assert_null(xb_listformat_name(&reading));
@@ -107,7 +98,6 @@ static void a_line_in_no_format(void **state)
 /* Until the format is known, comments of any; then its own. */
 static void comments_and_blanks(void **state)
 {
-	(void)state;
 	assert_taken("# a");
 	assert_taken(" ; b");
 	assert_taken("\t! c");
@@ -125,7 +115,6 @@ static void comments_and_blanks(void **state)
 
 static void a_mark_of_byte_order(void **state)
 {
-	(void)state;
 	assert_taken("\xef\xbb\xbf"
 		     "192.0.2.1");
 	assert_taken("192.0.2.2");
@@ -138,7 +127,6 @@ static void a_mark_of_byte_order(void **state)
 
 static void only_a_mark_of_byte_order(void **state)
 {
-	(void)state;
 	assert_taken("\xef\xbb\xbf");
 	assert_taken("192.0.2.1");
 	assert_file("plain: 192.0.2.1");
@@ -146,7 +134,6 @@ static void only_a_mark_of_byte_order(void **state)
 
 static void binary_data(void **state)
 {
-	(void)state;
 	assert_input_error(take_bytes("192.0.2.1\0", 10), "binary data, not a list");
 	assert_input_error(take_bytes("\0", 1), "binary data, not a list");
 	assert_taken("a.example");
@@ -168,7 +155,6 @@ static int take_of_size(const char *text, size_t size, bool with_return)
 
 static void the_longest_line(void **state)
 {
-	(void)state;
 	assert_int_equal(take_of_size("2001:db8::1", XB_LIST_LINE_BYTES, false), 0);
 	assert_int_equal(take_of_size("2001:db8::2", XB_LIST_LINE_BYTES, true), 0);
 	assert_input_error(take_of_size("2001:db8::3", XB_LIST_LINE_BYTES + 1, false),
@@ -180,7 +166,6 @@ static void the_longest_line(void **state)
 
 static void the_longest_line_of_domains(void **state)
 {
-	(void)state;
 	assert_int_equal(take_of_size("a.example", XB_LIST_LINE_BYTES, true), 0);
 	assert_int_equal(take_of_size("b.example", XB_LIST_LINE_BYTES + 1, true), 0);
 	assert_file("domains: a.example; 1 unknown (2: line longer than 4096 bytes)");
@@ -189,7 +174,6 @@ static void the_longest_line_of_domains(void **state)
 /* As a whole or not at all: what the first words of a line said goes with it. */
 static void lines_are_taken_loosely(void **state)
 {
-	(void)state;
 	assert_taken("0.0.0.0 a.example");
 	assert_taken("0.0.0.0 b.example 0..example");
 	assert_taken("\x1b[31m");
@@ -204,7 +188,6 @@ static void lines_are_taken_loosely(void **state)
 
 static void a_finished_file_is_in_order(void **state)
 {
-	(void)state;
 	assert_taken("198.51.100.1");
 	assert_taken("192.0.2.1");
 	assert_taken("2001:db8::1");
@@ -218,29 +201,25 @@ static void a_finished_file_is_in_order(void **state)
 
 static void an_empty_file_is_finished(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_listformat_finish(&reading), 0);
 	assert_null(xb_listformat_name(&reading));
 	assert_int_equal(file.count, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LINES(names_of_formats),
-		LINES(names_of_none),
-		cmocka_unit_test(formats_are_recognized),
-		LINES(a_line_in_no_format),
-		LINES(comments_and_blanks),
-		LINES(a_mark_of_byte_order),
-		LINES(only_a_mark_of_byte_order),
-		LINES(binary_data),
-		LINES(the_longest_line),
-		LINES(the_longest_line_of_domains),
-		LINES(lines_are_taken_loosely),
-		LINES(a_finished_file_is_in_order),
-		LINES(an_empty_file_is_finished),
-	};
+static const struct CMUnitTest tests[] = {
+	LINES(names_of_formats),
+	LINES(names_of_none),
+	cmocka_unit_test(formats_are_recognized),
+	LINES(a_line_in_no_format),
+	LINES(comments_and_blanks),
+	LINES(a_mark_of_byte_order),
+	LINES(only_a_mark_of_byte_order),
+	LINES(binary_data),
+	LINES(the_longest_line),
+	LINES(the_longest_line_of_domains),
+	LINES(lines_are_taken_loosely),
+	LINES(a_finished_file_is_in_order),
+	LINES(an_empty_file_is_finished),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

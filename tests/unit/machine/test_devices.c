@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What sits on what: whether VLANs are above an interface, in made-up machines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "machine/devices.h"
+#include "support/cmocka.h"
 
 /* eth0 in bond0, on which is a VLAN; eth1 alone; eth2 in br0, and on eth2 a macvlan; a tunnel. */
 enum { ETH0 = 2, ETH1, ETH2, BOND0, VLAN, BR0, MACVLAN, QINQ };
@@ -27,7 +21,6 @@ static struct xb_devices devices = {.item = machine, .count = sizeof(machine) / 
 
 static void vlans_at_any_height(void **state)
 {
-	(void)state;
 	assert_true(xb_devices_have_vlans(&devices));
 	assert_true(xb_device_has_vlans_above(&devices, ETH0));
 	assert_true(xb_device_has_vlans_above(&devices, BOND0));
@@ -41,7 +34,6 @@ static void vlans_at_any_height(void **state)
 
 static void a_bridge_that_goes_by_vlans(void **state)
 {
-	(void)state;
 	xb_device_find(&devices, BR0)->vlans = true;
 	assert_true(xb_device_has_vlans_above(&devices, ETH2));
 	assert_false(xb_device_has_vlans_above(&devices, MACVLAN));
@@ -52,7 +44,6 @@ static void a_bridge_that_goes_by_vlans(void **state)
 /* Each question chooses anew. */
 static void one_after_the_other(void **state)
 {
-	(void)state;
 	assert_true(xb_device_has_vlans_above(&devices, ETH0));
 	assert_false(xb_device_has_vlans_above(&devices, ETH1));
 	assert_null(xb_device_chosen(&devices, BOND0));
@@ -64,19 +55,15 @@ static void none_at_all(void **state)
 	struct xb_device bare = {.index = ETH1};
 	struct xb_devices one = {.item = &bare, .count = 1};
 
-	(void)state;
 	assert_false(xb_devices_have_vlans(&one));
 	assert_false(xb_device_has_vlans_above(&one, ETH1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vlans_at_any_height),
-		cmocka_unit_test(a_bridge_that_goes_by_vlans),
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(none_at_all),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(vlans_at_any_height),
+	cmocka_unit_test(a_bridge_that_goes_by_vlans),
+	cmocka_unit_test(one_after_the_other),
+	cmocka_unit_test(none_at_all),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

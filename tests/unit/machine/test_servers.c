@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where servers are looked for, by two who watch these places. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/servers.h"
+#include "support/cmocka.h"
 
 #define WATCHED "PathChanged="
 
@@ -19,7 +14,6 @@ static void systemd_watches_the_same_places(void **state)
 	char line[256];
 	size_t count = 0;
 
-	(void)state;
 	assert_non_null(unit);
 	while (fgets(line, sizeof(line), unit)) {
 		if (strncmp(line, WATCHED, strlen(WATCHED)) != 0)
@@ -33,11 +27,8 @@ static void systemd_watches_the_same_places(void **state)
 	fclose(unit);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(systemd_watches_the_same_places),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(systemd_watches_the_same_places),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -4,17 +4,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/sockaddr.h"
+#include "support/cmocka.h"
 
 /* "": no address. */
 static void assert_parses(const char *text, const char *expected)
@@ -33,7 +28,6 @@ static void assert_parses(const char *text, const char *expected)
 
 static void text(void **state)
 {
-	(void)state;
 	assert_parses("192.0.2.1", "192.0.2.1");
 	assert_parses("0.0.0.0", "0.0.0.0");
 	assert_parses("255.255.255.255", "255.255.255.255");
@@ -76,7 +70,6 @@ static void text_that_is_no_address(void **state)
 		"0000:0000:0000:0000:0000:ffff:255.255.255.2555",
 		"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_parses(texts[i], "");
 }
@@ -89,7 +82,6 @@ static void bytes(void **state)
 	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1};
 	struct xb_entry entry;
 
-	(void)state;
 	memset(&entry, 0xff, sizeof(entry));
 	assert_true(xb_address_from_bytes(AF_INET, ipv4 + 1, &entry));
 	assert_int_equal(entry.hi, 0xc000020100000000);
@@ -115,7 +107,6 @@ static void sockets(void **state)
 	struct xb_entry entry;
 	uint16_t port = 7;
 
-	(void)state;
 	assert_false(xb_address_from_socket(&storage, &entry, &port));
 	storage.ss_family = AF_UNIX;
 	assert_false(xb_address_from_socket(&storage, &entry, &port));
@@ -165,7 +156,6 @@ static void special_ones(void **state)
 		{"fec0::", false, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_entry entry;
 
@@ -177,13 +167,10 @@ static void special_ones(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text),		cmocka_unit_test(text_that_is_no_address),
-		cmocka_unit_test(bytes),	cmocka_unit_test(sockets),
-		cmocka_unit_test(special_ones),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(text),		cmocka_unit_test(text_that_is_no_address),
+	cmocka_unit_test(bytes),	cmocka_unit_test(sockets),
+	cmocka_unit_test(special_ones),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

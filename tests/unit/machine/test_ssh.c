@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sessions over ssh from which a command comes, found in trees of processes with sockets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "machine/ssh.h"
+#include "support/cmocka.h"
 #include "support/ground.h"
 
 #define SPARE 100 /* descriptors from here on wait for the process they are for */
@@ -177,7 +172,6 @@ static void a_session_is_found_and_dies(void **state)
 		{AF_INET, "10.77.0.2", "10.77.0.1", "sshd: a) (b 1"},
 	};
 
-	(void)state;
 	need_pidfd();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct connection way =
@@ -217,7 +211,6 @@ static void the_lowest_connection_is_the_session(void **state)
 	struct level levels[] = {{"sshd", {0, way.server, tunnel.client}}, {"sh", {0}}, {0}};
 	struct report report;
 
-	(void)state;
 	need_pidfd();
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
@@ -245,7 +238,6 @@ static void nested_sessions_are_all_found(void **state)
 				 {"sshd", {inner.server}}, {"sh", {0}}, {0}};
 	struct report report;
 
-	(void)state;
 	need_pidfd();
 	report = ask_below(levels, 4);
 	assert_int_equal(report.count, 2);
@@ -271,7 +263,6 @@ static void without_a_session_there_is_none(void **state)
 	struct level *const trees[] = {other, listener, looped};
 	struct xb_session session;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		struct report report = ask_below(trees[i], 4);
 
@@ -295,7 +286,6 @@ static void the_environment_is_the_last_resort(void **state)
 					  "10.9.9.9 70000 10.0.0.1 22", "10.9.9.9"};
 	struct report report;
 
-	(void)state;
 	need_pidfd();
 	setenv("SSH_CONNECTION", "10.9.9.9 4444 10.77.0.1 22", 1);
 	report = ask_below(found, 4);
@@ -320,15 +310,12 @@ static void the_environment_is_the_last_resort(void **state)
 	drop(&way);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_session_is_found_and_dies),
-		cmocka_unit_test(the_lowest_connection_is_the_session),
-		cmocka_unit_test(nested_sessions_are_all_found),
-		cmocka_unit_test(without_a_session_there_is_none),
-		cmocka_unit_test(the_environment_is_the_last_resort),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_session_is_found_and_dies),
+	cmocka_unit_test(the_lowest_connection_is_the_session),
+	cmocka_unit_test(nested_sessions_are_all_found),
+	cmocka_unit_test(without_a_session_there_is_none),
+	cmocka_unit_test(the_environment_is_the_last_resort),
+};
 
-	return cmocka_run_group_tests_name("ssh", tests, begin, NULL);
-}
+TEST_MAIN(tests, begin, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lifelines in a network and a file tree made for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "machine/lifelines.h"
 #include "machine/survey.h"
+#include "support/cmocka.h"
 #include "support/ground.h"
 
 #define ONLY(kind) (1U << XB_LIFELINE_##kind)
@@ -41,7 +36,7 @@ static struct xb_lifelines find(const char *interface, unsigned int kinds)
 	uint32_t ifindex = if_nametoindex(interface);
 	struct xb_lifelines found = {0};
 
-	assert_int_equal(xb_lifelines_find(&ifindex, 1, kinds, &found), 0);
+	assert_int_equal(xb_lifelines_find(&ifindex, 1, "/run", kinds, &found), 0);
 	return found;
 }
 
@@ -81,7 +76,6 @@ static void kinds_have_names(void **state)
 {
 	enum xb_lifeline_kind kind;
 
-	(void)state;
 	for (unsigned int i = 0; i < XB_LIFELINE_KINDS; i++) {
 		assert_int_equal(xb_lifeline_parse(xb_lifeline_name(i), &kind), 0);
 		assert_int_equal(kind, i);
@@ -95,7 +89,6 @@ static void an_entry_is_listed_once_a_kind(void **state)
 	struct xb_lifelines list = {0};
 	struct xb_entry entry = {.hi = 0x0a000001ULL << 32, .kind = XB_HOST4, .length = 32};
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		entry.hi = (uint64_t)i % 50 << 32;
 		assert_int_equal(xb_lifelines_add(&list, &entry, XB_LIFELINE_SSH, "%d", i), 0);
@@ -115,9 +108,9 @@ static void no_kinds_find_nothing(void **state)
 {
 	struct xb_lifelines found = {0};
 
-	(void)state;
-	assert_int_equal(xb_lifelines_find(NULL, 0, 0, &found), 0);
-	assert_int_equal(xb_lifelines_find(NULL, 0, ONLY(ADDRESS) | ONLY(GATEWAY), &found), 0);
+	assert_int_equal(xb_lifelines_find(NULL, 0, NULL, 0, &found), 0);
+	assert_int_equal(xb_lifelines_find(NULL, 0, NULL, ONLY(ADDRESS) | ONLY(GATEWAY), &found),
+			 0);
 	assert_int_equal(found.count, 0);
 	xb_lifelines_free(&found);
 	EXPECT(find("out0", ONLY(LOOPBACK)), "127.0.0.0/8", "::1");
@@ -130,7 +123,6 @@ static void addresses_are_those_of_the_interface(void **state)
 {
 	struct xb_lifelines found = find("out0", ONLY(ADDRESS));
 
-	(void)state;
 	assert_non_null(look_up(&found, "10.77.0.2"));
 	assert_string_equal(look_up(&found, "10.77.0.2")->why, "on out0");
 	EXPECT(found, "10.77.0.1", "10.77.0.2", "10.78.0.1", "fd00:77::1", "fd00:77::2");
@@ -161,13 +153,16 @@ static void a_survey_denies_where_it_looked(void **state)
 		{"10.53.0.7", "/run/systemd/resolve/resolv.conf", XB_LIFELINE_RESOLVER, true},
 		{"10.53.0.7", "/run/systemd/netif/leases/7", XB_LIFELINE_DHCP, true},
 		{"10.53.0.7", "/run/systemd/netif/leases/8", XB_LIFELINE_DHCP, false},
+		{"10.53.0.7", "bloomd asks another.example", XB_LIFELINE_PEER, true},
+		{"fd00:53::7", "bloomd asks feeds.example", XB_LIFELINE_PEER, true},
 	};
 	struct xb_lifelines found;
 
-	(void)state;
 	write_file("/etc/resolv.conf", "nameserver 10.53.0.1\n");
 	write_file("/run/systemd/netif/leases/7", "SERVER_ADDRESS=10.53.0.2\n");
-	found = find("port0", ONLY(ADDRESS) | ONLY(GATEWAY) | ONLY(RESOLVER) | ONLY(DHCP));
+	write_file("/run/peers", "");
+	found = find("port0",
+		     ONLY(ADDRESS) | ONLY(GATEWAY) | ONLY(RESOLVER) | ONLY(DHCP) | ONLY(PEER));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct xb_entry entry;
 
@@ -183,12 +178,11 @@ static void a_survey_denies_where_it_looked(void **state)
 	found = find("far1", ONLY(ADDRESS));
 	assert_false(found.network);
 	xb_lifelines_free(&found);
-	run("rm -r /run/systemd /etc/resolv.conf");
+	run("rm -r /run/systemd /etc/resolv.conf /run/peers");
 }
 
 static void what_is_stacked_on_a_port_counts(void **state)
 {
-	(void)state;
 	EXPECT(find("port0", ONLY(ADDRESS)), "10.99.0.1", "10.66.0.1");
 	EXPECT(find("port0", ONLY(GATEWAY)), "10.99.0.254", "10.66.0.254");
 	EXPECT(find("mv1", ONLY(ADDRESS)), "10.66.0.1");
@@ -196,7 +190,6 @@ static void what_is_stacked_on_a_port_counts(void **state)
 
 static void gateways_of_all_tables_are_found(void **state)
 {
-	(void)state;
 	for (int compatible = 1; compatible >= 0; compatible--) {
 		/* 0: routes name their next hop object and say nothing else. */
 		write_file("/proc/sys/net/ipv4/nexthop_compat_mode", compatible ? "1" : "0");
@@ -213,7 +206,6 @@ static void gateways_of_all_tables_are_found(void **state)
 
 static void resolvers_are_read(void **state)
 {
-	(void)state;
 	assert_int_equal(find("out0", ONLY(RESOLVER)).count, 0);
 	write_file("/run/systemd/resolve/resolv.conf", "nameserver 10.0.0.99\n");
 	write_file("/etc/resolv.conf", "# nameserver 10.0.0.7\nsearch 10.0.0.8\n"
@@ -227,7 +219,6 @@ static void resolvers_are_read(void **state)
 
 static void time_servers_are_read(void **state)
 {
-	(void)state;
 	write_file("/etc/chrony/chrony.conf", "pool 10.1.0.1 iburst\n#server 10.1.1.1\nSERVER "
 					      "fd00:1::1\npool debian.pool.ntp.org\n");
 	write_file("/etc/chrony/sources.d/a.sources", "server 10.1.0.2\nserver 127.0.0.1\n");
@@ -245,7 +236,6 @@ static void time_servers_are_read(void **state)
 
 static void dhcp_servers_are_read(void **state)
 {
-	(void)state;
 	write_file("/run/systemd/netif/leases/2",
 		   "ADDRESS=10.77.0.1\nSERVER_ADDRESS=10.2.0.1\nROUTER=10.2.0.9\n");
 	write_file("/var/lib/dhcp/dhclient.eth0.leases",
@@ -260,7 +250,6 @@ static void dhcp_servers_are_read(void **state)
 /* It is told about and does not hide the others. */
 static void an_unreadable_file_is_a_notice(void **state)
 {
-	(void)state;
 	write_file("/etc/ntp.conf", "server 10.1.0.5\n");
 	run("mkdir -p /etc/chrony/conf.d; ln -s loop.conf /etc/chrony/conf.d/loop.conf");
 	EXPECT(find("out0", ONLY(TIME)), "10.1.0.5");
@@ -280,7 +269,6 @@ static void connected_time_sockets_are_found(void **state)
 		connected(SOCK_DGRAM, NULL, "127.0.0.1", 123),
 	};
 
-	(void)state;
 	EXPECT(find("out0", ONLY(TIME)), "10.77.0.123", "fd00:77::123", "10.77.0.124");
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		close(fds[i]);
@@ -294,7 +282,6 @@ static void chronyc_is_asked_for_a_second(void **state)
 	double seconds;
 	int busy = 0;
 
-	(void)state;
 	run("cp -L /bin/sh /run/sh");
 	write_file("/run/bin/chronyc", "#!/run/sh\n"
 				       "[ \"$*\" = '-n -c sources' ] || exit\n"
@@ -322,23 +309,20 @@ static void chronyc_is_asked_for_a_second(void **state)
 	assert_int_equal(umount("/usr/bin"), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_have_names),
-		cmocka_unit_test(an_entry_is_listed_once_a_kind),
-		cmocka_unit_test(no_kinds_find_nothing),
-		cmocka_unit_test(addresses_are_those_of_the_interface),
-		cmocka_unit_test(a_survey_denies_where_it_looked),
-		cmocka_unit_test(what_is_stacked_on_a_port_counts),
-		cmocka_unit_test(gateways_of_all_tables_are_found),
-		cmocka_unit_test(resolvers_are_read),
-		cmocka_unit_test(time_servers_are_read),
-		cmocka_unit_test(dhcp_servers_are_read),
-		cmocka_unit_test(an_unreadable_file_is_a_notice),
-		cmocka_unit_test(connected_time_sockets_are_found),
-		cmocka_unit_test(chronyc_is_asked_for_a_second),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(kinds_have_names),
+	cmocka_unit_test(an_entry_is_listed_once_a_kind),
+	cmocka_unit_test(no_kinds_find_nothing),
+	cmocka_unit_test(addresses_are_those_of_the_interface),
+	cmocka_unit_test(a_survey_denies_where_it_looked),
+	cmocka_unit_test(what_is_stacked_on_a_port_counts),
+	cmocka_unit_test(gateways_of_all_tables_are_found),
+	cmocka_unit_test(resolvers_are_read),
+	cmocka_unit_test(time_servers_are_read),
+	cmocka_unit_test(dhcp_servers_are_read),
+	cmocka_unit_test(an_unreadable_file_is_a_notice),
+	cmocka_unit_test(connected_time_sockets_are_found),
+	cmocka_unit_test(chronyc_is_asked_for_a_second),
+};
 
-	return cmocka_run_group_tests_name("lifeline", tests, begin, NULL);
-}
+TEST_MAIN(tests, begin, NULL)

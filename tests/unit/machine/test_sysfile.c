@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of files that match a pattern: ends of lines, order, errors, files that cannot be read. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "machine/sysfile.h"
+#include "support/cmocka.h"
 
 static char directory[] = "/tmp/xb-sysfile-XXXXXX";
 static char found[1024], noticed[256];
@@ -29,7 +24,6 @@ static void take_notice(enum xb_notice_kind kind, const char *message)
 
 static int begin(void **state)
 {
-	(void)state;
 	strcpy(directory, "/tmp/xb-sysfile-XXXXXX");
 	notices = 0;
 	xb_notice_sink(take_notice);
@@ -40,7 +34,6 @@ static int end(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	return chdir("/") || system(command) ? -1 : 0;
 }
@@ -79,7 +72,6 @@ static void ends_of_lines(void **state)
 {
 	static const char text[] = "a\n\n b \r\nc\\\nlast";
 
-	(void)state;
 	write_file("f", text, strlen(text));
 	assert_lines("f", 0, "f:a|f:|f: b |f:c\\|f:last|");
 	write_file("f", "a\n", 2);
@@ -95,7 +87,6 @@ static void ends_of_lines(void **state)
 
 static int count_bytes(char *line, const char *path, void *context)
 {
-	(void)path;
 	*(size_t *)context += strlen(line);
 	return 0;
 }
@@ -105,7 +96,6 @@ static void a_line_of_any_length(void **state)
 	size_t size = 1 << 20, bytes = 0;
 	char *text = malloc(size);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'a', size);
 	write_file("f", text, size);
@@ -116,7 +106,6 @@ static void a_line_of_any_length(void **state)
 
 static void files_of_a_pattern(void **state)
 {
-	(void)state;
 	write_file("b.conf", "2\n", 2);
 	write_file("a.conf", "1", 1);
 	write_file("c.conf~", "no\n", 3);
@@ -132,7 +121,6 @@ static void files_of_a_pattern(void **state)
 
 static void an_error_ends_it(void **state)
 {
-	(void)state;
 	write_file("a", "1\nstop\n2\n", 9);
 	write_file("b", "3\n", 2);
 	*found = '\0';
@@ -145,7 +133,6 @@ static void an_error_ends_it(void **state)
 /* What cannot be read is a notice, and no reason to leave out the others. */
 static void files_that_cannot_be_read(void **state)
 {
-	(void)state;
 	write_file("a", "1\n", 2);
 	write_file("c", "2\n", 2);
 	assert_int_equal(symlink("b", "b"), 0);
@@ -164,12 +151,9 @@ static void files_that_cannot_be_read(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ends_of_lines),	TEST(a_line_of_any_length),	 TEST(files_of_a_pattern),
-		TEST(an_error_ends_it), TEST(files_that_cannot_be_read),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(ends_of_lines),	TEST(a_line_of_any_length),	 TEST(files_of_a_pattern),
+	TEST(an_error_ends_it), TEST(files_that_cannot_be_read),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

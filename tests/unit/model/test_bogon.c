@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bogons: the edges of every range, the lengths, and what merely covers a range. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/bogon.h"
+#include "support/cmocka.h"
 
 static const char *bogon(const char *text)
 {
@@ -106,7 +101,6 @@ static const struct {
 
 static void every_range_ends_where_it_ends(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
 		is_bogon(ranges[i].range, ranges[i].reason);
 		is_bogon(ranges[i].first, ranges[i].reason);
@@ -128,14 +122,12 @@ static void what_is_globally_reachable_stays(void **state)
 		"2001:30::/28",	   "2002::/16",	     "2620:4f:8000::/48", "2a00:1450::/32",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		is_none(entries[i]);
 }
 
 static void prefixes_inside_are_bogons(void **state)
 {
-	(void)state;
 	is_bogon("10.1.0.0/16", "private");
 	is_bogon("172.16.0.0/13", "private");
 	is_bogon("192.0.2.128/25", "documentation");
@@ -153,7 +145,6 @@ static void prefixes_that_merely_cover_are_none(void **state)
 		"2001::/22",	  "2001:c00::/24", "3fff::/19",	   "100::/63",	   "64:ff9b::/32",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		is_none(entries[i]);
 }
@@ -163,7 +154,6 @@ static void short_prefixes_are_bogons(void **state)
 	static const char *const ipv4[] = {"0.0.0.0/0", "128.0.0.0/1", "64.0.0.0/2", "8.0.0.0/7"};
 	static const char *const ipv6[] = {"::/0", "2000::/3", "2400::/12", "2002::/15"};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		is_bogon(ipv4[i], "shorter than /8");
 		is_bogon(ipv6[i], "shorter than /16");
@@ -173,15 +163,12 @@ static void short_prefixes_are_bogons(void **state)
 	is_none("2400::/16");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_range_ends_where_it_ends),
-		cmocka_unit_test(what_is_globally_reachable_stays),
-		cmocka_unit_test(prefixes_inside_are_bogons),
-		cmocka_unit_test(prefixes_that_merely_cover_are_none),
-		cmocka_unit_test(short_prefixes_are_bogons),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_range_ends_where_it_ends),
+	cmocka_unit_test(what_is_globally_reachable_stays),
+	cmocka_unit_test(prefixes_inside_are_bogons),
+	cmocka_unit_test(prefixes_that_merely_cover_are_none),
+	cmocka_unit_test(short_prefixes_are_bogons),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Comments, to the last byte, and what is none. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "model/comment.h"
+#include "support/cmocka.h"
 
 /* In memory of its own: the sanitizer sees any byte that is read behind the end. */
 static int check(const char *text, size_t size)
@@ -33,7 +28,6 @@ static void taken(void **state)
 		"",    " ",	   "#", "a comment",	"\"quoted\\\"",
 		"ü€😀", "\xc2\xa0", "~", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf"};
 
-	(void)state;
 	assert_int_equal(XB_COMMENT_MAX, 255);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(check(rows[i], strlen(rows[i])), 0);
@@ -51,7 +45,6 @@ static void as_long_as_may_be(void **state)
 {
 	char text[300];
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	assert_int_equal(check(text, 255), 0);
 	refused(text, 256, "a comment has at most 255 bytes");
@@ -71,14 +64,12 @@ static void no_text(void **state)
 		"\xc0\x80",	 "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80",
 		"ok\xf0\x9f\x98"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		refused(rows[i], strlen(rows[i]), "a comment must be UTF-8");
 }
 
 static void control_characters(void **state)
 {
-	(void)state;
 	for (int byte = 0; byte < 0x20; byte++) {
 		const char text[] = {'a', (char)byte, 'b'};
 
@@ -89,14 +80,11 @@ static void control_characters(void **state)
 	refused("\xc2\x9f", 2, "a comment has no control characters");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken),
-		cmocka_unit_test(as_long_as_may_be),
-		cmocka_unit_test(no_text),
-		cmocka_unit_test(control_characters),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(taken),
+	cmocka_unit_test(as_long_as_may_be),
+	cmocka_unit_test(no_text),
+	cmocka_unit_test(control_characters),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

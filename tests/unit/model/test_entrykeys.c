@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys of entries, whole, cut and damaged; their order, and how entries are sorted. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "model/entry.h"
+#include "support/cmocka.h"
 
 /* Room for the forms of some names at once. */
 static struct xb_entry parse(const char *text)
@@ -56,7 +51,6 @@ static int sign(int number)
 
 static void keys_compare_as_entries_do(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		for (size_t j = 0; j < COUNT; j++) {
 			uint8_t one_key[XB_ENTRY_KEY_BYTES], other_key[XB_ENTRY_KEY_BYTES];
@@ -76,7 +70,6 @@ static void keys_compare_as_entries_do(void **state)
 
 static void keys_both_ways(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		uint8_t key[XB_ENTRY_KEY_BYTES];
 		struct xb_entry entry = parse(in_order[i]), back;
@@ -108,7 +101,6 @@ static size_t decode(const uint8_t *key, size_t size)
 
 static void keys_that_are_cut(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		struct xb_entry entry = parse(in_order[i]);
 		uint8_t key[XB_ENTRY_KEY_BYTES];
@@ -127,7 +119,6 @@ static void kinds_that_are_none(void **state)
 {
 	uint8_t key[XB_ENTRY_KEY_BYTES] = {0};
 
-	(void)state;
 	for (int kind = 0; kind < 256; kind++) {
 		key[0] = (uint8_t)kind;
 		if (kind < XB_PREFIX4 || kind > XB_ALLOW_NAME)
@@ -145,7 +136,6 @@ static void lengths_that_are_none(void **state)
 		{XB_ALLOW4, 0, 32},  {XB_ALLOW6, 0, 128},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bool ipv6 = rows[i].kind == XB_NET6 || rows[i].kind == XB_ALLOW6;
 		size_t size = ipv6 ? 18 : 6;
@@ -182,7 +172,6 @@ static void names_that_are_none(void **state)
 	};
 	uint8_t key[300];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(decode((const uint8_t *)rows[i].key, rows[i].size), rows[i].taken);
 	memset(key, 1, sizeof(key));
@@ -271,7 +260,6 @@ static void sorted_and_stable(void **state)
 	static struct record records[600];
 	static const size_t counts[] = {0, 1, 2, 3, 17, 600};
 
-	(void)state;
 	for (unsigned int what = 0; what < 4; what++) {
 		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 			for (size_t j = 0; j < counts[i]; j++)
@@ -301,7 +289,6 @@ static void plain_addresses(void **state)
 	static struct record records[600];
 	size_t count = sizeof(records) / sizeof(records[0]);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
 		for (size_t j = 0; j < count; j++)
 			records[j] = (struct record){
@@ -331,7 +318,6 @@ static void words_of_ipv4(void **state)
 	static struct record records[600];
 	size_t count = sizeof(records) / sizeof(records[0]);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
 		for (size_t some = 0; some <= count; some = some * 3 + 1) {
 			uint64_t *words = calloc(some + 1, sizeof(*words));
@@ -363,7 +349,6 @@ static void too_many_to_sort(void **state)
 	uint64_t word = 7, *words = &word;
 	struct record record = {.number = 7}, *records = &record;
 
-	(void)state;
 	xb_error_clear();
 	assert_int_equal(xb_entry_sort(&records, (size_t)UINT32_MAX + 1, sizeof(record)), -EINVAL);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
@@ -375,20 +360,17 @@ static void too_many_to_sort(void **state)
 	assert_true(words == &word && word == 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_compare_as_entries_do),
-		cmocka_unit_test(keys_both_ways),
-		cmocka_unit_test(keys_that_are_cut),
-		cmocka_unit_test(kinds_that_are_none),
-		cmocka_unit_test(lengths_that_are_none),
-		cmocka_unit_test(names_that_are_none),
-		cmocka_unit_test(sorted_and_stable),
-		cmocka_unit_test(plain_addresses),
-		cmocka_unit_test(words_of_ipv4),
-		cmocka_unit_test(too_many_to_sort),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(keys_compare_as_entries_do),
+	cmocka_unit_test(keys_both_ways),
+	cmocka_unit_test(keys_that_are_cut),
+	cmocka_unit_test(kinds_that_are_none),
+	cmocka_unit_test(lengths_that_are_none),
+	cmocka_unit_test(names_that_are_none),
+	cmocka_unit_test(sorted_and_stable),
+	cmocka_unit_test(plain_addresses),
+	cmocka_unit_test(words_of_ipv4),
+	cmocka_unit_test(too_many_to_sort),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

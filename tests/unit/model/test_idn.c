@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* International names: their ASCII form, and why there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "model/idn.h"
+#include "support/cmocka.h"
 
 static void ascii_forms(void **state)
 {
@@ -26,7 +21,6 @@ static void ascii_forms(void **state)
 		{"xn--tda.example", "xn--tda.example"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *why = "unchanged";
 		char *ascii = xb_idn_to_ascii(rows[i][0], &why);
@@ -55,7 +49,6 @@ static void names_without_one(void **state)
 {
 	char label[200] = "";
 
-	(void)state;
 	is_refused("\xff.example");
 	is_refused("\xc3.example");
 	is_refused("☃\xe2\x80\xae.example");
@@ -65,12 +58,9 @@ static void names_without_one(void **state)
 	is_refused(label);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ascii_forms),
-		cmocka_unit_test(names_without_one),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ascii_forms),
+	cmocka_unit_test(names_without_one),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of interfaces, with the kernel as the measure; names of modes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,18 +8,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "model/interface.h"
+#include "support/cmocka.h"
 
 static int kernel = -1;
 static char current[IF_NAMESIZE] = "lo";
 
 static int alone(void **state)
 {
-	(void)state;
 	if (unshare(CLONE_NEWNET))
 		return -1;
 	kernel = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -32,7 +26,6 @@ static int alone(void **state)
 
 static int done(void **state)
 {
-	(void)state;
 	return close(kernel);
 }
 
@@ -91,7 +84,6 @@ static void as_the_kernel(const char *name)
 
 static void every_byte(void **state)
 {
-	(void)state;
 	for (int byte = 1; byte < 256; byte++) {
 		const char single[] = {(char)byte, '\0'}, within[] = {'a', (char)byte, 'b', '\0'};
 
@@ -103,7 +95,6 @@ static void every_byte(void **state)
 /* The kernel takes the byte a0 for a blank, in the middle of a character too. */
 static void every_character_of_two_bytes(void **state)
 {
-	(void)state;
 	for (int lead = 0xc2; lead < 0xe0; lead++)
 		for (int byte = 0x80; byte < 0xc0; byte++) {
 			const char name[] = {'x', (char)lead, (char)byte, '\0'};
@@ -149,7 +140,6 @@ static void peculiar_names(void **state)
 		"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xacx",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		as_the_kernel(names[i]);
 	assert_true(takes("a23456789abcdef"));
@@ -162,7 +152,6 @@ static void modes(void **state)
 					   "nativ", "natively", "generic"};
 	enum xb_mode mode;
 
-	(void)state;
 	for (enum xb_mode each = XB_MODE_AUTO; each <= XB_MODE_SKB; each++) {
 		mode = 77;
 		assert_int_equal(xb_mode_parse(xb_mode_name(each), &mode), 0);
@@ -178,14 +167,11 @@ static void modes(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte),
-		cmocka_unit_test(every_character_of_two_bytes),
-		cmocka_unit_test(peculiar_names),
-		cmocka_unit_test(modes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_byte),
+	cmocka_unit_test(every_character_of_two_bytes),
+	cmocka_unit_test(peculiar_names),
+	cmocka_unit_test(modes),
+};
 
-	return cmocka_run_group_tests(tests, alone, done);
-}
+TEST_MAIN(tests, alone, done)

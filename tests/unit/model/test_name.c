@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names: text to form and back, what is refused, how far they go, and that both sides hash alike.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "model/name.h"
+#include "support/cmocka.h"
 
 struct parsed {
 	uint8_t form[XB_NAME_BYTES], used;
@@ -40,7 +35,6 @@ static void is_form(const char *text, const char *form, size_t bytes)
 
 static void the_last_label_comes_first(void **state)
 {
-	(void)state;
 	IS_FORM("example.com", "\3com\7example");
 	IS_FORM("com", "\3com");
 	IS_FORM("a.b.c.d", "\1d\1c\1b\1a");
@@ -58,7 +52,6 @@ static void is_text(const char *text, const char *canonical)
 
 static void text_is_canonical(void **state)
 {
-	(void)state;
 	is_text("example.com", "example.com");
 	is_text("EXAMPLE.Com", "example.com");
 	is_text("example.com.", "example.com");
@@ -69,7 +62,6 @@ static void text_is_canonical(void **state)
 
 static void unicode_becomes_ascii(void **state)
 {
-	(void)state;
 	is_text("bücher.example", "xn--bcher-kva.example");
 	is_text("BÜCHER.Example", "xn--bcher-kva.example");
 	is_text("=bu\xcc\x88"
@@ -122,7 +114,6 @@ static void bad_names_are_refused(void **state)
 		{"\xe2\x98\x83\xe2\x80\xae.example", "is not a valid domain"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		refused(rows[i][0], strlen(rows[i][0]), rows[i][1]);
 	refused("exam\0ple.com", 12, "a zero byte");
@@ -142,7 +133,6 @@ static void labels_have_63_bytes(void **state)
 {
 	char text[128] = "", label[65];
 
-	(void)state;
 	memset(label, 'x', 64);
 	label[64] = '\0';
 	snprintf(text, sizeof(text), "%s.com", label + 1);
@@ -159,7 +149,6 @@ static void names_have_253_characters(void **state)
 {
 	char text[300];
 
-	(void)state;
 	long_name(text, 253);
 	is_text(text, text);
 	assert_int_equal(parse(text).used, 254);
@@ -179,7 +168,6 @@ static void many_labels(void **state)
 	char text[300] = "";
 	struct parsed name;
 
-	(void)state;
 	for (int i = 0; i < 126; i++)
 		strcat(text, "a.");
 	strcat(text, "b");
@@ -193,7 +181,6 @@ static void exact_is_told(void **state)
 {
 	struct parsed plain = parse("www.example.com"), exact = parse("=www.example.com");
 
-	(void)state;
 	assert_false(xb_name_is_exact(plain.form, plain.used));
 	assert_true(xb_name_is_exact(exact.form, exact.used));
 	assert_false(xb_name_is_exact(plain.form, 0));
@@ -207,7 +194,6 @@ static void wider_goes_label_by_label(void **state)
 	struct parsed name = parse("=www.example.com");
 	char out[XB_NAME_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		name.used = xb_name_wider(name.form, name.used);
 		assert_string_equal(xb_name_format(name.form, name.used, out), steps[i]);
@@ -230,7 +216,6 @@ static void the_wire_is_shown(void **state)
 {
 	char out[XB_NAME_TEXT], wire[256];
 
-	(void)state;
 	assert_true(from_wire("\3wWw\7Example\3com", 16, out));
 	assert_string_equal(out, "wWw.Example.com");
 	assert_true(from_wire("\3com", 4, out));
@@ -249,7 +234,6 @@ static void what_is_no_wire_is_refused(void **state)
 {
 	char out[XB_NAME_TEXT], wire[512];
 
-	(void)state;
 	memset(wire, 64, sizeof(wire));
 	assert_false(from_wire(wire, 65, out));
 	wire[0] = 63;
@@ -336,7 +320,6 @@ static void both_sides_hash_alike(void **state)
 {
 	char text[300];
 
-	(void)state;
 	hashes_alike("com");
 	hashes_alike("www.example.com");
 	hashes_alike("WwW.eXaMpLe.CoM");
@@ -371,7 +354,6 @@ static void others_hash_otherwise(void **state)
 	};
 	const size_t count = sizeof(names) / sizeof(names[0]);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (hash(names[i]) == hash(names[j]))
@@ -379,23 +361,20 @@ static void others_hash_otherwise(void **state)
 	assert_int_equal(hash("example.com") >> 61, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_label_comes_first),
-		cmocka_unit_test(text_is_canonical),
-		cmocka_unit_test(unicode_becomes_ascii),
-		cmocka_unit_test(bad_names_are_refused),
-		cmocka_unit_test(labels_have_63_bytes),
-		cmocka_unit_test(names_have_253_characters),
-		cmocka_unit_test(many_labels),
-		cmocka_unit_test(exact_is_told),
-		cmocka_unit_test(wider_goes_label_by_label),
-		cmocka_unit_test(the_wire_is_shown),
-		cmocka_unit_test(what_is_no_wire_is_refused),
-		cmocka_unit_test(both_sides_hash_alike),
-		cmocka_unit_test(others_hash_otherwise),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_last_label_comes_first),
+	cmocka_unit_test(text_is_canonical),
+	cmocka_unit_test(unicode_becomes_ascii),
+	cmocka_unit_test(bad_names_are_refused),
+	cmocka_unit_test(labels_have_63_bytes),
+	cmocka_unit_test(names_have_253_characters),
+	cmocka_unit_test(many_labels),
+	cmocka_unit_test(exact_is_told),
+	cmocka_unit_test(wider_goes_label_by_label),
+	cmocka_unit_test(the_wire_is_shown),
+	cmocka_unit_test(what_is_no_wire_is_refused),
+	cmocka_unit_test(both_sides_hash_alike),
+	cmocka_unit_test(others_hash_otherwise),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hash of names: what it is, and that any two hit each other no more often than chance would
  * have it, however they were chosen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/name.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 
 struct form {
@@ -29,7 +24,6 @@ struct form {
 
 static int begin(void **state)
 {
-	(void)state;
 	random_begin();
 	return 0;
 }
@@ -118,7 +112,6 @@ static void is_the_formula(void **state)
 {
 	char bytes[XB_NAME_BYTES];
 
-	(void)state;
 	for (int i = 0; i < 2000; i++) {
 		struct form form = draw_form(bytes);
 
@@ -140,7 +133,6 @@ static void so_is_the_longest(void **state)
 	char bytes[XB_NAME_BYTES];
 	struct form form = longest(bytes);
 
-	(void)state;
 	is_formula(&form);
 	form.used--;
 	is_formula(&form);
@@ -152,7 +144,6 @@ static void suffixes_of_one_name_differ(void **state)
 	char bytes[XB_NAME_BYTES];
 	struct form form = longest(bytes);
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		struct xb_name_key key = {0};
 		uint64_t seen[XB_NAME_LABELS + 1];
@@ -199,7 +190,6 @@ static void no_pair_is_worse_than_chance(void **state)
 {
 	struct xb_name_key key = {0};
 
-	(void)state;
 	if (is_slowed())
 		return;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -223,14 +213,11 @@ static void no_pair_is_worse_than_chance(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_the_formula),
-		cmocka_unit_test(so_is_the_longest),
-		cmocka_unit_test(suffixes_of_one_name_differ),
-		cmocka_unit_test(no_pair_is_worse_than_chance),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(is_the_formula),
+	cmocka_unit_test(so_is_the_longest),
+	cmocka_unit_test(suffixes_of_one_name_differ),
+	cmocka_unit_test(no_pair_is_worse_than_chance),
+};
 
-	return cmocka_run_group_tests_name("namehash", tests, begin, NULL);
-}
+TEST_MAIN(tests, begin, NULL)

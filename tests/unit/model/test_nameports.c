@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ports: text both ways, order, room, and ports of two protocols. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "model/nameports.h"
+#include "support/cmocka.h"
 
 static void is_text(const char *text, const char *canonical)
 {
@@ -29,7 +24,6 @@ static void is_text(const char *text, const char *canonical)
 
 static void both_ways(void **state)
 {
-	(void)state;
 	is_text("off", "off");
 	is_text("53", "53");
 	is_text("1", "1");
@@ -76,7 +70,6 @@ static void what_is_no_port(void **state)
 		{"\xd9\xa3", "is not a valid port"}, /* a digit, elsewhere */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint16_t ports[XB_NAME_PORTS];
 
@@ -94,7 +87,6 @@ static void a_long_word_is_cut(void **state)
 	uint16_t ports[XB_NAME_PORTS];
 	char text[5000];
 
-	(void)state;
 	memset(text, '9', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	assert_int_equal(xb_ports_parse(text, ports), -EINVAL);
@@ -108,7 +100,6 @@ static void added_one_by_one(void **state)
 	static const uint16_t expected[XB_NAME_PORTS] = {1, 53, 443, 65535};
 	uint16_t ports[XB_NAME_PORTS] = {0};
 
-	(void)state;
 	assert_int_equal(xb_ports_add(ports, 65535), 0);
 	assert_int_equal(xb_ports_add(ports, 1), 0);
 	assert_int_equal(xb_ports_add(ports, 443), 0);
@@ -133,7 +124,6 @@ static void protocols(void **state)
 	struct xb_name_ports ports;
 	enum xb_carrier carrier;
 
-	(void)state;
 	for (enum xb_carrier each = 0; each < XB_CARRIERS; each++) {
 		carrier = 77;
 		assert_string_equal(xb_carrier_name(each), names[each]);
@@ -155,7 +145,6 @@ static void of_two_protocols(void **state)
 	struct xb_name_ports full = {
 		.dns = {1, 2, 3, 4}, .tls = {5, 6, 7, 8}, .http = {4, 9, 10, 11}};
 
-	(void)state;
 	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++) {
 		assert_int_equal(xb_ports_check(&apart, carrier), 0);
 		assert_int_equal(xb_ports_check(&none, carrier), 0);
@@ -171,46 +160,10 @@ static void of_two_protocols(void **state)
 	assert_int_equal(xb_ports_check(&full, XB_CARRIER_DNS), -EINVAL);
 }
 
-static char told[256];
-static int times;
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(both_ways),	      cmocka_unit_test(what_is_no_port),
+	cmocka_unit_test(a_long_word_is_cut), cmocka_unit_test(added_one_by_one),
+	cmocka_unit_test(protocols),	      cmocka_unit_test(of_two_protocols),
+};
 
-static void keep(enum xb_notice_kind kind, const char *message)
-{
-	assert_int_equal(kind, XB_NOTE);
-	snprintf(told, sizeof(told), "%s", message);
-	times++;
-}
-
-static void those_of_dns_yield(void **state)
-{
-	struct xb_name_ports ports = {
-		.dns = {53, 80, 5353}, .tls = {53, 443, 5353, 8443}, .http = {80}};
-	static const uint16_t left[XB_NAME_PORTS] = {443, 8443}, none[XB_NAME_PORTS] = {0};
-
-	(void)state;
-	xb_notice_sink(keep);
-	xb_ports_yield(&ports, XB_CARRIER_TLS);
-	assert_int_equal(times, 2);
-	assert_string_equal(told, "port 5353 of tls is left out: it is a dns port");
-	assert_memory_equal(ports.tls, left, sizeof(left));
-	xb_ports_yield(&ports, XB_CARRIER_TLS);
-	assert_int_equal(times, 2);
-	assert_memory_equal(ports.tls, left, sizeof(left));
-	assert_int_equal(ports.http[0], 80);
-	xb_ports_yield(&ports, XB_CARRIER_HTTP);
-	assert_string_equal(told, "port 80 of http is left out: it is a dns port");
-	assert_memory_equal(ports.http, none, sizeof(none));
-	assert_int_equal(ports.dns[0], 53);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),	      cmocka_unit_test(what_is_no_port),
-		cmocka_unit_test(a_long_word_is_cut), cmocka_unit_test(added_one_by_one),
-		cmocka_unit_test(protocols),	      cmocka_unit_test(of_two_protocols),
-		cmocka_unit_test(those_of_dns_yield),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,16 +2,11 @@
 /* What is said about text that is nearly an entry. */
 #include "model/nearmiss.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "model/entry.h"
+#include "support/cmocka.h"
 
 static void says(const char *text, bool names, const char *why)
 {
@@ -27,7 +22,6 @@ static void says(const char *text, bool names, const char *why)
 
 static void ranges_want_prefixes(void **state)
 {
-	(void)state;
 	for (int names = 0; names < 2; names++) {
 		says("192.0.2.1-192.0.2.9", names,
 		     "'192.0.2.1-192.0.2.9': ranges of addresses are not supported; use prefixes");
@@ -52,7 +46,6 @@ static void urls_name_their_host(void **state)
 		{"http://user@/", "is not an address"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		says(rows[i][0], true, rows[i][1]);
 	says("http://evil.example.com/", false, "is not an address or prefix");
@@ -60,7 +53,6 @@ static void urls_name_their_host(void **state)
 
 static void wildcards_are_left_out(void **state)
 {
-	(void)state;
 	says("*.example.net", true,
 	     "'*.example.net': leave out \"*.\"; example.net stands for all names below it too");
 	says("*.", true, "is not a valid domain");
@@ -73,7 +65,6 @@ static void no_byte_behind_it_is_read(void **state)
 {
 	static const char text[] = {'h', 't', 't', 'p', ':', '/', '/', 'a'};
 
-	(void)state;
 	xb_input_error("before");
 	xb_near_miss_explain(text, sizeof(text) - 1, true);
 	assert_string_equal(xb_error_message(), "before");
@@ -84,14 +75,11 @@ static void no_byte_behind_it_is_read(void **state)
 	assert_string_equal(xb_error_message(), "before");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranges_want_prefixes),
-		cmocka_unit_test(urls_name_their_host),
-		cmocka_unit_test(wildcards_are_left_out),
-		cmocka_unit_test(no_byte_behind_it_is_read),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ranges_want_prefixes),
+	cmocka_unit_test(urls_name_their_host),
+	cmocka_unit_test(wildcards_are_left_out),
+	cmocka_unit_test(no_byte_behind_it_is_read),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Scopes: text both ways, order, what is joined, what is refused, and which scope has another. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "model/scope.h"
+#include "support/cmocka.h"
 
 static struct xb_scope scope_of(const char *text)
 {
@@ -39,7 +34,6 @@ static void is_text(const char *text, const char *canonical)
 
 static void both_ways(void **state)
 {
-	(void)state;
 	is_text("all", "all");
 	is_text("tcp/25,tcp/465,tcp/587", "tcp/25,tcp/465,tcp/587");
 	is_text("udp/53,tcp/53", "tcp/53,udp/53");
@@ -51,7 +45,6 @@ static void both_ways(void **state)
 
 static void what_touches_is_joined(void **state)
 {
-	(void)state;
 	is_text("tcp/25,tcp/25", "tcp/25");
 	is_text("tcp/26,tcp/25", "tcp/25-26");
 	is_text("tcp/27,tcp/25,tcp/26", "tcp/25-27");
@@ -103,7 +96,6 @@ static void bad_texts(void **state)
 		"udp/\x1b[1m",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		is_refused(bad[i]);
 }
@@ -114,7 +106,6 @@ static void at_most_so_many(void **state)
 	size_t used = 0;
 	struct xb_scope scope;
 
-	(void)state;
 	for (int i = 0; i < XB_SCOPE_SERVICES; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%stcp/%d-%d",
 					 i ? "," : "", 10000 + 1000 * i, 10005 + 1000 * i);
@@ -135,7 +126,6 @@ static bool within(const char *inner, const char *outer)
 
 static void one_has_another(void **state)
 {
-	(void)state;
 	assert_true(within("tcp/25", "all"));
 	assert_false(within("all", "tcp"));
 	assert_true(within("all", "all"));
@@ -149,7 +139,6 @@ static void ports(void **state)
 {
 	struct xb_scope scope = scope_of("tcp/25,tcp/100-200,icmp"), all = scope_of("all");
 
-	(void)state;
 	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 25));
 	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 100));
 	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 200));
@@ -163,7 +152,6 @@ static void single_services(void **state)
 {
 	struct xb_service service;
 
-	(void)state;
 	assert_int_equal(xb_service_parse("udp/53", &service), 0);
 	assert_int_equal(service.protocol, XB_SERVICE_UDP);
 	assert_int_equal(service.first, 53);
@@ -178,7 +166,6 @@ static void unsound(void **state)
 {
 	struct xb_scope scope = {.count = XB_SCOPE_SERVICES + 1};
 
-	(void)state;
 	assert_false(xb_scope_is_sound(&scope));
 	scope = (struct xb_scope){.count = 1, .service = {{XB_SERVICE_PROTOCOLS, 1, 2}}};
 	assert_false(xb_scope_is_sound(&scope));
@@ -191,14 +178,11 @@ static void unsound(void **state)
 	assert_true(xb_scope_is_sound(&scope));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),	   cmocka_unit_test(what_touches_is_joined),
-		cmocka_unit_test(bad_texts),	   cmocka_unit_test(at_most_so_many),
-		cmocka_unit_test(one_has_another), cmocka_unit_test(ports),
-		cmocka_unit_test(single_services), cmocka_unit_test(unsound),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(both_ways),	   cmocka_unit_test(what_touches_is_joined),
+	cmocka_unit_test(bad_texts),	   cmocka_unit_test(at_most_so_many),
+	cmocka_unit_test(one_has_another), cmocka_unit_test(ports),
+	cmocka_unit_test(single_services), cmocka_unit_test(unsound),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Policies and verdicts by name, and numbers that have none. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
+#include "model/origin.h"
 #include "model/policy.h"
 #include "model/verdict.h"
+#include "support/cmocka.h"
 
 typedef const char *name_of(uint32_t number);
 typedef int parse(const char *text, uint32_t *number);
@@ -57,7 +53,6 @@ static void policies(void **state)
 {
 	static const char *const names[] = {"enforce", "monitor", "allow-only"};
 
-	(void)state;
 	assert_int_equal(XB_POLICY_ALLOW_ONLY, 2);
 	are_names(xb_policy_name, xb_policy_parse, names, 3, "enforce, monitor or allow-only");
 }
@@ -66,16 +61,23 @@ static void verdicts(void **state)
 {
 	static const char *const names[] = {"drop", "refused", "nxdomain", "truncate", "count"};
 
-	(void)state;
 	assert_int_equal(XB_DOMAIN_VERDICTS, 5);
 	are_names(xb_domain_verdict_name, xb_domain_verdict_parse, names, XB_DOMAIN_VERDICTS,
 		  "drop, refused, nxdomain, truncate or count");
 }
 
+static void origins(void **state)
+{
+	static const char *const names[] = {"import", "feed", "crowdsec", "fleet"};
+
+	assert_int_equal(XB_ORIGINS, 4);
+	are_names(xb_origin_name, xb_origin_parse, names, XB_ORIGINS,
+		  "import, feed, crowdsec or fleet");
+}
+
 /* Only one policy lets wrong hits pass. */
 static void possible_policies(void **state)
 {
-	(void)state;
 	xb_error_clear();
 	for (uint32_t policy = 0; policy < 4; policy++) {
 		assert_int_equal(xb_policy_check(policy, true), 0);
@@ -88,13 +90,11 @@ static void possible_policies(void **state)
 	assert_non_null(strstr(xb_error_message(), "needs the exact look-up"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies),
-		cmocka_unit_test(verdicts),
-		cmocka_unit_test(possible_policies),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(policies),
+	cmocka_unit_test(verdicts),
+	cmocka_unit_test(origins),
+	cmocka_unit_test(possible_policies),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

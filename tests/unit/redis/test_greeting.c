@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the first answer of a server says of it and of the password. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "redis/greeting.h"
+#include "support/cmocka.h"
 
 static const struct {
 	bool password;
@@ -30,7 +25,6 @@ static const struct {
 
 static void each_first_answer(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct greeting greeting = {.size = rows[i].password ? 6 : 0};
 		struct redis_end end = {0};

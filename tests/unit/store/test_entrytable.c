@@ -2,20 +2,14 @@
 /* The table of entries against a plain array, through commits and aborts; records that are damaged;
  * a store as versions with a record for each entry wrote it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/membership.h"
-#include "store/schema.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 #include "support/scratch_store.h"
 
@@ -236,13 +230,11 @@ static void against_an_array(uint32_t kinds)
 
 static void few_values(void **state)
 {
-	(void)state;
 	against_an_array(3);
 }
 
 static void each_its_value(void **state)
 {
-	(void)state;
 	against_an_array(1U << 30);
 }
 
@@ -254,7 +246,6 @@ static void room(void **state)
 	struct xb_txn *txn;
 	MDB_stat stat;
 
-	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	for (uint32_t i = 0; i < 200000; i++) {
 		entry.hi = (uint64_t)(i * 20011) << 32;
@@ -304,7 +295,6 @@ static void damage(void **state)
 	const uint32_t rounds = amount(6000, 20000);
 	size_t size, told = 0;
 
-	(void)state;
 	random_begin();
 	size = any_record(record);
 	for (uint32_t round = 0; round < rounds; round++) {
@@ -334,86 +324,11 @@ static void damage(void **state)
 	assert_in_range(told, rounds / 6, rounds);
 }
 
-/* A record for each entry, as schema 3 had them. */
-static void write_old(struct xb_store *old, const char *const *texts, size_t count)
-{
-	uint32_t value[4] = {1, 1700000000, 0, 0};
-	MDB_dbi entries;
-	MDB_txn *txn;
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(few_values, begin, end),
+	cmocka_unit_test_setup_teardown(each_its_value, begin, end),
+	cmocka_unit_test_setup_teardown(room, begin, end),
+	cmocka_unit_test(damage),
+};
 
-	assert_int_equal(mdb_txn_begin(old->env, NULL, 0, &txn), 0);
-	shorten_meta(txn, old->meta, 3);
-	assert_int_equal(mdb_dbi_open(txn, "entries", MDB_CREATE, &entries), 0);
-	for (size_t i = 0; i < count; i++) {
-		uint8_t bytes[XB_ENTRY_KEY_BYTES];
-		struct xb_entry entry;
-		MDB_val key = {0, bytes}, data = {sizeof(value), value};
-
-		assert_int_equal(xb_entry_parse(texts[i], strlen(texts[i]), forms[0], &entry, NULL),
-				 0);
-		key.mv_size = xb_entry_encode(&entry, bytes);
-		assert_int_equal(mdb_put(txn, entries, &key, &data, 0), 0);
-	}
-	assert_int_equal(mdb_txn_commit(txn), 0);
-}
-
-/* The store as schema 4 had it. */
-static void unseal(void)
-{
-	MDB_txn *txn;
-
-	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
-	shorten_meta(txn, store->meta, 4);
-	unseal_leaves(txn);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-}
-
-static void upgrade(void **state)
-{
-	static const char *const texts[] = {"192.0.2.1", "198.51.100.0/24", "2001:db8::/32",
-					    "example.com"};
-	struct xb_txn *txn;
-
-	(void)state;
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	txn->meta.identity = 77;
-	assert_int_equal(xb_txn_commit(txn), 0);
-	write_old(store, texts, 4);
-	for (int opened = 0; opened < 6; opened++) {
-		if (opened == 3)
-			unseal();
-		xb_store_close(store);
-		assert_int_equal(xb_store_open(directory,
-					       opened % 3 ? XB_STORE_WRITE : XB_STORE_READ, &store),
-				 0);
-		assert_int_equal(xb_store_read(store, &txn), 0);
-		assert_int_equal(txn->meta.schema, XB_SCHEMA);
-		assert_int_equal(txn->meta.identity, 77);
-		for (size_t i = 0; i < 4; i++) {
-			struct xb_membership member;
-			struct xb_members members;
-			struct xb_entry entry;
-
-			assert_int_equal(
-				xb_entry_parse(texts[i], strlen(texts[i]), forms[0], &entry, NULL),
-				0);
-			assert_int_equal(xb_members_of(txn, &entry, &members), 0);
-			assert_true(xb_members_have(members, 1, &member));
-			assert_int_equal(member.added, 1700000000);
-		}
-		xb_txn_abort(txn);
-	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(few_values, begin, end),
-		cmocka_unit_test_setup_teardown(each_its_value, begin, end),
-		cmocka_unit_test_setup_teardown(room, begin, end),
-		cmocka_unit_test(damage),
-		cmocka_unit_test_setup_teardown(upgrade, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the allowlist exempts: entries that cover it or lie in it, whole lists, reasons, damage. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/exempt.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -50,7 +45,6 @@ static void assert_list(const char *list, const char *expected)
 
 static void entries_that_cover_and_lie_within(void **state)
 {
-	(void)state;
 	assert_entry("0.0.0.0/0", "");
 	list_entry(txn, "!192.0.2.0/24", "office");
 	list_entry(txn, "!192.0.2.128/25", "allow");
@@ -84,7 +78,6 @@ static void the_first_is_kept(void **state)
 	struct xb_entry first = entry_of("192.0.2.1"), second = entry_of("198.51.100.1");
 	struct xb_exemptions exempt = {0};
 
-	(void)state;
 	list_entry(txn, "!192.0.2.1", "one");
 	list_entry(txn, "!198.51.100.1", "two");
 	assert_int_equal(xb_exempt_entry(txn, &second, &exempt), 0);
@@ -98,7 +91,6 @@ static void reasons(void **state)
 	struct xb_exemptions exempt = {0};
 	char longest[256];
 
-	(void)state;
 	list_with(txn, "!192.0.2.1", "auto:gateway", 0, "default route of eth0");
 	list_entry(txn, "!192.0.2.1", "office");
 	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.1: gateway, default route of eth0");
@@ -112,7 +104,6 @@ static void reasons(void **state)
 /* There listed sources pass. */
 static void nothing_under_allow_only(void **state)
 {
-	(void)state;
 	list_entry(txn, "!192.0.2.1", "allow");
 	list_entry(txn, "192.0.2.1", "default");
 	assert_list("default", "1 192.0.2.1 by 192.0.2.1: list allow");
@@ -123,7 +114,6 @@ static void nothing_under_allow_only(void **state)
 
 static void whole_lists(void **state)
 {
-	(void)state;
 	list_entry(txn, "10.0.0.0/8", "a");
 	list_entry(txn, "192.0.2.0/25", "a");
 	list_entry(txn, "2001:db8::/32", "a");
@@ -170,7 +160,6 @@ static void what_is_being_changed(void **state)
 {
 	char longest[200];
 
-	(void)state;
 	fill();
 	memset(longest, 'c', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -184,7 +173,6 @@ static void damage_of_a_list(void **state)
 {
 	struct xb_exemptions exempt = {0};
 
-	(void)state;
 	fill();
 	damage_record_of(txn, "10.0.0.1");
 	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
@@ -194,7 +182,6 @@ static void damage_of_the_allowlist(void **state)
 {
 	struct xb_exemptions exempt = {0};
 
-	(void)state;
 	fill();
 	damage_record_of(txn, "!10.199.0.1");
 	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
@@ -206,7 +193,6 @@ static void damage_of_what_is_wider(void **state)
 	struct xb_entry entry = entry_of("10.199.63.1");
 	struct xb_exemptions exempt = {0};
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
 	assert_exempt(&exempt, "1 10.199.63.1 by 10.199.63.1: list allow");
@@ -218,19 +204,16 @@ static void damage_of_what_is_wider(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(entries_that_cover_and_lie_within),
-		TEST(the_first_is_kept),
-		TEST(reasons),
-		TEST(nothing_under_allow_only),
-		TEST(whole_lists),
-		TEST(what_is_being_changed),
-		TEST(damage_of_a_list),
-		TEST(damage_of_the_allowlist),
-		TEST(damage_of_what_is_wider),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(entries_that_cover_and_lie_within),
+	TEST(the_first_is_kept),
+	TEST(reasons),
+	TEST(nothing_under_allow_only),
+	TEST(whole_lists),
+	TEST(what_is_being_changed),
+	TEST(damage_of_a_list),
+	TEST(damage_of_the_allowlist),
+	TEST(damage_of_what_is_wider),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,18 +2,13 @@
 /* When memberships end: the edges of time, what a sweep takes out, what a reader overlooks, damage
  * of the index. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/expiry.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -21,7 +16,6 @@ static void times(void **state)
 {
 	uint32_t expires = 7;
 
-	(void)state;
 	assert_int_equal(xb_expiry_after(1000, 0, &expires), 0);
 	assert_int_equal(expires, 0);
 	assert_int_equal(xb_expiry_after(1000, 1, &expires), 0);
@@ -64,7 +58,6 @@ static void assert_sweep(uint32_t now, uint64_t expected, const char *left)
 
 static void a_sweep_takes_out_what_is_due(void **state)
 {
-	(void)state;
 	assert_sweep(UINT32_MAX, 0, "");
 	fill();
 	assert_sweep(0, 0,
@@ -96,7 +89,6 @@ static void a_sweep_may_stop_early(void **state)
 {
 	uint64_t count = 99;
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_expiry_sweep_some(txn, 256, 0, &count), 0);
 	assert_int_equal(count, 0);
@@ -122,7 +114,6 @@ static void assert_settled(const char *text, uint32_t now, uint64_t expected)
 
 static void an_entry_is_settled_by_itself(void **state)
 {
-	(void)state;
 	fill();
 	assert_settled("192.0.2.1", 254, 0);
 	assert_settled("192.0.2.1", 255, 1);
@@ -144,7 +135,6 @@ static void a_renewal_moves_the_end(void **state)
 	struct xb_membership member = {.added = 1, .expires = 700};
 	enum xb_put put;
 
-	(void)state;
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
 	member.list = list_of(txn, "a")->id;
 	assert_int_equal(xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY, &put), 0);
@@ -159,7 +149,6 @@ static void to_overlook_is_to_sweep(void **state)
 {
 	static const uint32_t times[] = {0, 1, 255, 256, 257, 65536, UINT32_MAX};
 
-	(void)state;
 	fill();
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		uint64_t overlooked = 99, swept;
@@ -187,7 +176,6 @@ static void counts_may_lag_behind(void **state)
 	uint64_t members, count;
 	struct xb_txn *reader;
 
-	(void)state;
 	fill();
 	members = list_of(txn, "a")->members;
 	assert_int_equal(xb_store_read(store, &reader), 0);
@@ -207,7 +195,6 @@ static void what_is_overlooked_has_no_lists(void **state)
 	struct xb_entry entry;
 	uint64_t count;
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_store_read(store, &reader), 0);
 	assert_int_equal(xb_expiry_overlook(reader, 256, &count), 0);
@@ -248,7 +235,6 @@ static void assert_refused(const void *bytes, size_t size, bool also_to_readers)
 
 static void a_short_key_is_damage(void **state)
 {
-	(void)state;
 	assert_refused(DUE, 8, true);
 }
 
@@ -256,26 +242,22 @@ static void a_long_key_is_damage(void **state)
 {
 	uint8_t key[8 + XB_ENTRY_KEY_BYTES + 1] = DUE;
 
-	(void)state;
 	assert_refused(key, sizeof(key), true);
 }
 
 static void a_key_without_an_entry_is_damage(void **state)
 {
-	(void)state;
 	assert_refused(DUE "\2\300\0\2\1", 13, true);
 }
 
 static void an_entry_that_is_missing_is_damage(void **state)
 {
-	(void)state;
 	assert_refused(DUE "\2\300\0\2\1\40", 14, true);
 }
 
 /* Else a sweep would find it first for ever. */
 static void a_list_that_is_missing_is_damage(void **state)
 {
-	(void)state;
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.2", "b");
 	assert_int_equal(list_of(txn, "b")->id, 2);
@@ -284,23 +266,20 @@ static void a_list_that_is_missing_is_damage(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),
-		TEST(a_sweep_takes_out_what_is_due),
-		TEST(a_sweep_may_stop_early),
-		TEST(an_entry_is_settled_by_itself),
-		TEST(a_renewal_moves_the_end),
-		TEST(to_overlook_is_to_sweep),
-		TEST(counts_may_lag_behind),
-		TEST(what_is_overlooked_has_no_lists),
-		TEST(a_short_key_is_damage),
-		TEST(a_long_key_is_damage),
-		TEST(a_key_without_an_entry_is_damage),
-		TEST(an_entry_that_is_missing_is_damage),
-		TEST(a_list_that_is_missing_is_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(times),
+	TEST(a_sweep_takes_out_what_is_due),
+	TEST(a_sweep_may_stop_early),
+	TEST(an_entry_is_settled_by_itself),
+	TEST(a_renewal_moves_the_end),
+	TEST(to_overlook_is_to_sweep),
+	TEST(counts_may_lag_behind),
+	TEST(what_is_overlooked_has_no_lists),
+	TEST(a_short_key_is_damage),
+	TEST(a_long_key_is_damage),
+	TEST(a_key_without_an_entry_is_damage),
+	TEST(an_entry_that_is_missing_is_damage),
+	TEST(a_list_that_is_missing_is_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a store keeps of its fleet: the record, shares, marks, lineage; and a store without one. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/checksum.h"
 #include "store/flush.h"
 #include "store/logtail.h"
+#include "support/cmocka.h"
 #include "support/waiting.h"
 #include "support/walked.h"
 
@@ -23,7 +18,6 @@ static void a_list_that_is_there_already(void **state)
 {
 	struct xb_digest digest;
 
-	(void)state;
 	list_with(txn, "192.0.2.1", "a", 500, "x");
 	list_entry(txn, "192.0.2.2", "b");
 	list_entry(txn, "0.0.0.0/1", "a");
@@ -56,7 +50,6 @@ static void shares_come_and_go(void **state)
 {
 	struct xb_digest digest;
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	share("b", XB_SHARE_PUBLISH);
 	share("c", XB_SHARE_PUBLISH);
@@ -87,7 +80,6 @@ static void so_many_and_no_more(void **state)
 {
 	size_t count;
 
-	(void)state;
 	for (uint32_t i = 0; i < XB_SHARES_MAX; i++)
 		share(numbered(i), XB_SHARE_PUBLISH);
 	commit_and_go_on();
@@ -101,7 +93,6 @@ static void so_many_and_no_more(void **state)
 
 static void whose_a_list_is(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_share_set(txn, "a", XB_SHARE_FOLLOW), -EINVAL);
 	share("a", XB_SHARE_FOLLOW);
 	share("b", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH);
@@ -136,7 +127,6 @@ static void the_record_lasts(void **state)
 {
 	struct xb_fleet fleet, found;
 
-	(void)state;
 	assert_int_equal(xb_fleet_get(txn, &fleet), 0);
 	assert_int_equal(xb_fleet_put(txn, &fleet), -EINVAL);
 	assert_int_equal(xb_fleet_join(txn, "no such name"), -EINVAL);
@@ -167,7 +157,6 @@ static void others_see_it(void **state)
 	struct xb_txn *reader, *older;
 	struct xb_fleet fleet;
 
-	(void)state;
 	commit_and_go_on();
 	assert_int_equal(xb_store_read(store, &older), 0);
 	share("a", XB_SHARE_FOLLOW);
@@ -192,7 +181,6 @@ static void leaving(void **state)
 	struct xb_ancestor lineage[XB_LINEAGE_MAX] = {{.term = 1}};
 	uint64_t number[3];
 
-	(void)state;
 	assert_int_equal(xb_fleet_leave(txn), 0);
 	share("a", XB_SHARE_PUBLISH);
 	fleet = fleet_of();
@@ -238,7 +226,6 @@ static void another_machine(void **state)
 	uint8_t bytes[256];
 	uint32_t checksum;
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	fleet = fleet_of();
@@ -269,7 +256,6 @@ static void marks_only_rise(void **state)
 	size_t count;
 	uint64_t last;
 
-	(void)state;
 	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
 	assert_int_equal(count, 0);
 	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), -EINVAL);
@@ -297,7 +283,6 @@ static void a_mark_of_0_is_as_none(void **state)
 	struct xb_fleet_mark *marks;
 	size_t count;
 
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), 0);
 	assert_int_equal(xb_fleet_mark_raise(txn, two, 7), 0);
@@ -317,7 +302,6 @@ static void former_entries(void **state)
 	const uint8_t one[XB_FLEET_CHAIN] = {1}, two[XB_FLEET_CHAIN] = {2};
 	uint64_t last;
 
-	(void)state;
 	assert_int_equal(xb_fleet_former_has(txn, 7, one), 0);
 	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
 	assert_int_equal(last, 0);
@@ -344,7 +328,6 @@ static void the_first_former_entries_are_forgotten(void **state)
 	const uint8_t chain[XB_FLEET_CHAIN] = {0};
 	uint64_t last;
 
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	for (uint64_t position = 1; position <= XB_FLEET_FORMER_MOST + 2; position++)
 		assert_int_equal(xb_fleet_former_put(txn, position, chain), 0);
@@ -359,7 +342,6 @@ static void the_lineage_is_cut(void **state)
 {
 	struct xb_ancestor lineage[XB_LINEAGE_MAX + 1] = {0}, found[XB_LINEAGE_MAX];
 
-	(void)state;
 	assert_int_equal(xb_fleet_lineage_get(txn, found), 0);
 	share("a", XB_SHARE_FOLLOW);
 	for (size_t i = 0; i <= XB_LINEAGE_MAX; i++)
@@ -389,7 +371,6 @@ static void spoil(const char *name, bool lost)
 
 static void a_lost_share_is_told(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	share("b", XB_SHARE_PUBLISH);
 	commit_and_go_on();
@@ -398,7 +379,6 @@ static void a_lost_share_is_told(void **state)
 
 static void a_spoilt_share_is_told(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	commit_and_go_on();
 	spoil("sa", false);
@@ -406,25 +386,22 @@ static void a_spoilt_share_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_list_that_is_there_already),
-		TEST(shares_come_and_go),
-		TEST(so_many_and_no_more),
-		TEST(whose_a_list_is),
-		TEST(the_record_lasts),
-		TEST(others_see_it),
-		TEST(leaving),
-		TEST(another_machine),
-		TEST(marks_only_rise),
-		TEST(a_mark_of_0_is_as_none),
-		TEST(former_entries),
-		TEST(the_first_former_entries_are_forgotten),
-		TEST(the_lineage_is_cut),
-		TEST(a_lost_share_is_told),
-		TEST(a_spoilt_share_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_list_that_is_there_already),
+	TEST(shares_come_and_go),
+	TEST(so_many_and_no_more),
+	TEST(whose_a_list_is),
+	TEST(the_record_lasts),
+	TEST(others_see_it),
+	TEST(leaving),
+	TEST(another_machine),
+	TEST(marks_only_rise),
+	TEST(a_mark_of_0_is_as_none),
+	TEST(former_entries),
+	TEST(the_first_former_entries_are_forgotten),
+	TEST(the_lineage_is_cut),
+	TEST(a_lost_share_is_told),
+	TEST(a_spoilt_share_is_told),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,19 +2,14 @@
 /* Taking out all, all that is listed, one list; and the verdict of a list: what is left, and what
  * the changes of the transaction say. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/flush.h"
 #include "store/listverdict.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -64,7 +59,6 @@ static uint64_t members_of(const char *name)
 
 static void all_goes(void **state)
 {
-	(void)state;
 	fill();
 	list_of(txn, "b")->verdict = XB_DOMAIN_NXDOMAIN;
 	assert_totals(1, 1, 1, 1, 3);
@@ -87,7 +81,6 @@ static void all_goes(void **state)
 /* With all its lists, times and comments. */
 static void the_allowlist_stays(void **state)
 {
-	(void)state;
 	fill();
 	list_entry(txn, "192.0.2.7", "b"); /* a change that is still in memory */
 	assert_int_equal(xb_flush_listed(txn), 0);
@@ -110,7 +103,6 @@ static void nothing_to_flush(void **state)
 {
 	uint64_t count = 1;
 
-	(void)state;
 	assert_int_equal(xb_flush_listed(txn), 0);
 	assert_int_equal(xb_flush_list(txn, XB_NO_LIST, &count), 0);
 	assert_int_equal(count, 0);
@@ -121,7 +113,6 @@ static void one_list(void **state)
 {
 	uint64_t count;
 
-	(void)state;
 	fill();
 	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
 	assert_int_equal(count, 4);
@@ -146,7 +137,6 @@ static void damage_is_told(void **state)
 {
 	uint64_t count;
 
-	(void)state;
 	fill();
 	damage_record_of(txn, "192.0.2.1");
 	assert_told(xb_flush_list(txn, list_of(txn, "a")->id, &count));
@@ -168,7 +158,6 @@ static void assert_verdict(const char *list, uint32_t verdict, bool bulk, bool t
 
 static void a_verdict_concerns_names(void **state)
 {
-	(void)state;
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "!a.example", "a");
 	list_entry(txn, "b.example", "b");
@@ -186,7 +175,6 @@ static void a_verdict_concerns_names(void **state)
 
 static void a_verdict_beside_damage(void **state)
 {
-	(void)state;
 	fill();
 	damage_record_of(txn, "a.example");
 	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_REFUSED));
@@ -194,17 +182,14 @@ static void a_verdict_beside_damage(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(all_goes),
-		TEST(the_allowlist_stays),
-		TEST(nothing_to_flush),
-		TEST(one_list),
-		TEST(damage_is_told),
-		TEST(a_verdict_concerns_names),
-		TEST(a_verdict_beside_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(all_goes),
+	TEST(the_allowlist_stays),
+	TEST(nothing_to_flush),
+	TEST(one_list),
+	TEST(damage_is_told),
+	TEST(a_verdict_concerns_names),
+	TEST(a_verdict_beside_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

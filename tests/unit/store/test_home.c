@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The network namespace in which interfaces are wanted: what is kept of it, and where one is. */
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/home.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 static void initial_namespace(void **state)
@@ -31,7 +26,6 @@ static void initial_namespace(void **state)
 		{{0, 0}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(xb_netns_is_initial(&cases[i].netns), cases[i].initial);
 }
@@ -69,7 +63,6 @@ static void comes_with_a_wish(void **state)
 	struct xb_home home = kept();
 	struct xb_txn *txn;
 
-	(void)state;
 	leave_network();
 	assert_int_equal(xb_home_place(&home), XB_PLACE_NEW);
 	want("x0");
@@ -87,7 +80,6 @@ static void place_elsewhere(void **state)
 	struct xb_home home;
 	pid_t child;
 
-	(void)state;
 	leave_network();
 	want("x0");
 	home = kept();
@@ -116,7 +108,6 @@ static void number_used_again(void **state)
 {
 	struct xb_netns self;
 
-	(void)state;
 	leave_network();
 	self = xb_netns_self();
 	assert_false(xb_netns_is_gone(&self));
@@ -131,7 +122,6 @@ static void damage_is_told(void **state)
 	struct xb_home home;
 	struct xb_txn *txn;
 
-	(void)state;
 	want("x0");
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(mdb_get(txn->txn, store->meta, &key, &value), 0);
@@ -151,12 +141,9 @@ static void damage_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(initial_namespace), TEST(comes_with_a_wish), TEST(place_elsewhere),
-		cmocka_unit_test(number_used_again), TEST(damage_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(initial_namespace), TEST(comes_with_a_wish), TEST(place_elsewhere),
+	cmocka_unit_test(number_used_again), TEST(damage_is_told),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A store that a process keeps open: all uses share it, unless the file is another one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/store.h"
+#include "support/cmocka.h"
 
 static char directory[64], file[128];
 
@@ -34,7 +29,6 @@ static int end(void **state)
 {
 	char command[128];
 
-	(void)state;
 	xb_store_keep(false);
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	return system(command);
@@ -87,7 +81,6 @@ static void all_uses_share_it(void **state)
 {
 	struct xb_store *first = opened(XB_STORE_CREATE), *second = opened(XB_STORE_READ);
 
-	(void)state;
 	assert_ptr_equal(first, second);
 	xb_store_close(first);
 	commit_something(second);
@@ -104,7 +97,6 @@ static void another_file_is_another_store(void **state)
 	uint64_t before;
 	char lock[140];
 
-	(void)state;
 	commit_something(first);
 	before = identity(first);
 	xb_store_close(first);
@@ -122,7 +114,6 @@ static void it_closes_when_nobody_wants_it(void **state)
 {
 	struct xb_store *store = opened(XB_STORE_CREATE);
 
-	(void)state;
 	xb_store_keep(false);
 	commit_something(store); /* still in use */
 	xb_store_close(store);
@@ -138,7 +129,6 @@ static void a_child_opens_its_own(void **state)
 	int status;
 	pid_t child = fork();
 
-	(void)state;
 	assert_true(child >= 0);
 	if (!child) {
 		struct xb_store *own;
@@ -158,14 +148,11 @@ static void a_child_opens_its_own(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(all_uses_share_it),
-		TEST(another_file_is_another_store),
-		TEST(it_closes_when_nobody_wants_it),
-		TEST(a_child_opens_its_own),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(all_uses_share_it),
+	TEST(another_file_is_another_store),
+	TEST(it_closes_when_nobody_wants_it),
+	TEST(a_child_opens_its_own),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A leaf by itself: the order of keys, sizes of keys and values, changes at any place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/leaftext.h"
 #include "support/random.h"
 
@@ -17,7 +12,6 @@ static void keys_are_in_order(void **state)
 {
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	assert_holds(&leaf, "");
 	put(&leaf, "b", "1");
 	put(&leaf, "abc", "2");
@@ -44,7 +38,6 @@ static void an_empty_key_comes_first(void **state)
 {
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	assert_int_equal(find(&leaf, ""), 0);
 	put(&leaf, "a", "1");
 	put(&leaf, "", "2");
@@ -65,7 +58,6 @@ static void compare_is_by_byte(void **state)
 	} cases[] = {{"", "", 0},    {"", "a", -1},	   {"a", "a", 0},	    {"a", "ab", -1},
 		     {"b", "ab", 1}, {"\x7f", "\x80", -1}, {"\xff", "\xff\x01", -1}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const uint8_t *a = (const uint8_t *)cases[i].a, *b = (const uint8_t *)cases[i].b;
 		size_t a_size = strlen(cases[i].a), b_size = strlen(cases[i].b);
@@ -84,7 +76,6 @@ static void around_has_entries_on_both_sides(void **state)
 		     {"d", true},  {"e", false}, {"f", false}};
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	assert_false(xb_leaf_is_around(&leaf, (const uint8_t *)"a", 1));
 	put(&leaf, "b", "1");
 	put(&leaf, "d", "1");
@@ -105,7 +96,6 @@ static void reach_goes_forward_only(void **state)
 	struct xb_leaf_reader reader;
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	put(&leaf, "b", "1");
 	put(&leaf, "d", "2");
 	put(&leaf, "f", "3");
@@ -132,7 +122,6 @@ static void sizes_of_keys_and_values(void **state)
 	uint8_t *record;
 	int more;
 
-	(void)state;
 	memset(key, 'k', sizeof(key));
 	memset(value, 'v', sizeof(value));
 	for (size_t i = 0; i < 4; i++)
@@ -162,7 +151,6 @@ static void values_are_kept_once(void **state)
 	char value[200], key[8];
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	memset(value, 'v', sizeof(value));
 	value[sizeof(value) - 1] = '\0';
 	for (int i = 0; i < 100; i++) {
@@ -201,7 +189,6 @@ static void assert_model(struct xb_leaf *leaf, const uint8_t *model, bool wild)
 /* Changes at random places, against an array; then as a record, and back. */
 static void against_an_array(void **state)
 {
-	(void)state;
 	random_begin();
 	for (uint32_t round = 0; round < amount(100, 2000); round++) {
 		uint8_t model[KEYS] = {0}, key[4], *record;
@@ -232,18 +219,15 @@ static void against_an_array(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_in_order),
-		cmocka_unit_test(an_empty_key_comes_first),
-		cmocka_unit_test(compare_is_by_byte),
-		cmocka_unit_test(around_has_entries_on_both_sides),
-		cmocka_unit_test(reach_goes_forward_only),
-		cmocka_unit_test(sizes_of_keys_and_values),
-		cmocka_unit_test(values_are_kept_once),
-		cmocka_unit_test(against_an_array),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(keys_are_in_order),
+	cmocka_unit_test(an_empty_key_comes_first),
+	cmocka_unit_test(compare_is_by_byte),
+	cmocka_unit_test(around_has_entries_on_both_sides),
+	cmocka_unit_test(reach_goes_forward_only),
+	cmocka_unit_test(sizes_of_keys_and_values),
+	cmocka_unit_test(values_are_kept_once),
+	cmocka_unit_test(against_an_array),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

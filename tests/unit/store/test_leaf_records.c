@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaves as records: how many entries go into one, what is read back, damage. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka.h"
 #include "support/leaftext.h"
 
 static void fill(struct xb_leaf *leaf)
@@ -48,7 +43,6 @@ static void limits_of_records(void **state)
 	struct xb_leaf_reader all, reader;
 	struct xb_leaf leaf = {0};
 
-	(void)state;
 	fill(&leaf);
 	for (size_t limit = 0; limit < 300; limit++) {
 		size_t total = 0;
@@ -80,7 +74,6 @@ static void a_record_is_as_full_as_it_can_be(void **state)
 	uint8_t *record;
 	size_t size;
 
-	(void)state;
 	fill(&leaf);
 	record = write_all(&leaf, &size);
 	free(record);
@@ -102,7 +95,6 @@ static void an_end_has_no_entries(void **state)
 	uint8_t *record;
 	size_t size;
 
-	(void)state;
 	record = write_all(&leaf, &size);
 	assert_reads(&reader, xb_leaf_first(&reader, record, size), "");
 	assert_int_equal(xb_leaf_load(&leaf, record, size), 0);
@@ -120,7 +112,6 @@ static void load_replaces(void **state)
 	uint8_t *record;
 	size_t size;
 
-	(void)state;
 	put(&leaf, "x", "1");
 	fill(&other);
 	record = write_all(&other, &size);
@@ -143,6 +134,7 @@ static void load_replaces(void **state)
 
 static void damage_is_noticed(void **state)
 {
+	static const char long_key[6 + 257 + 1] = VALUES "\x00\x81\x02";
 	static const struct {
 		const char *what, *bytes;
 		size_t size;
@@ -172,14 +164,13 @@ static void damage_is_noticed(void **state)
 		 "\x00\x00\x01"
 		 "a\x00",
 		 5},
-		{"a key of 257 bytes", VALUES "\x00\x81\x02", 6},
+		{"a key of 257 bytes", long_key, sizeof(long_key)},
 		{"half an entry",
 		 VALUES "\x00\x01"
 			"a\x00\x00",
 		 8},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t *exact = malloc(cases[i].size + !cases[i].size);
 		struct xb_leaf_reader reader;
@@ -208,7 +199,6 @@ static void damage_is_not_written_on(void **state)
 	uint8_t *record = NULL;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(xb_leaf_first(&reader, bytes, sizeof(bytes) - 1), 1);
 	assert_int_equal(xb_leaf_write(&reader, 1000, &record, &size), -EUCLEAN);
 	assert_null(record);
@@ -227,23 +217,19 @@ static void values_that_overlap_are_damage(void **state)
 	uint8_t *record = NULL;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(xb_leaf_first(&reader, bytes, sizeof(bytes) - 1), 1);
 	assert_int_equal(xb_leaf_write(&reader, 1000, &record, &size), -EUCLEAN);
 	assert_null(record);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_of_records),
-		cmocka_unit_test(a_record_is_as_full_as_it_can_be),
-		cmocka_unit_test(an_end_has_no_entries),
-		cmocka_unit_test(load_replaces),
-		cmocka_unit_test(damage_is_noticed),
-		cmocka_unit_test(damage_is_not_written_on),
-		cmocka_unit_test(values_that_overlap_are_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(limits_of_records),
+	cmocka_unit_test(a_record_is_as_full_as_it_can_be),
+	cmocka_unit_test(an_end_has_no_entries),
+	cmocka_unit_test(load_replaces),
+	cmocka_unit_test(damage_is_noticed),
+	cmocka_unit_test(damage_is_not_written_on),
+	cmocka_unit_test(values_that_overlap_are_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

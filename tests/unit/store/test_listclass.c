@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Classes of lists: who shares one, which numbers are given, what is stored, what is refused. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -44,7 +39,6 @@ static void assert_scope(const char *name, const char *text)
 
 static void scopes_are_kept(void **state)
 {
-	(void)state;
 	assert_int_equal(class_of("a"), XB_CLASS_ALL);
 	assert_int_equal(set_scope("a", "tcp/25,tcp/465,tcp/587"), 0);
 	assert_int_not_equal(class_of("a"), XB_CLASS_ALL);
@@ -62,7 +56,6 @@ static void who_is_alike_shares(void **state)
 	struct xb_class classes[XB_CLASSES];
 	uint32_t used;
 
-	(void)state;
 	assert_int_equal(set_scope("a", "tcp/25"), 0);
 	assert_int_equal(set_scope("b", "tcp/25-25"), 0);
 	assert_int_equal(class_of("a"), class_of("b"));
@@ -85,7 +78,6 @@ static void a_number_rests(void **state)
 {
 	uint32_t before;
 
-	(void)state;
 	assert_int_equal(set_scope("a", "tcp/25"), 0);
 	before = class_of("a");
 	assert_int_equal(set_scope("a", "tcp/26"), 0);
@@ -96,7 +88,6 @@ static void all_numbers_are_used(void **state)
 {
 	char text[32], name[8];
 
-	(void)state;
 	for (int i = 1; i < XB_CLASSES; i++) {
 		snprintf(text, sizeof(text), "tcp/%d", i);
 		snprintf(name, sizeof(name), "l%d", i);
@@ -118,7 +109,6 @@ static void all_numbers_are_used(void **state)
 
 static void what_changes_is_bulk(void **state)
 {
-	(void)state;
 	go_on();
 	assert_int_equal(set_scope("a", "tcp/25"), 0);
 	assert_true(txn->change.bulk);
@@ -129,25 +119,6 @@ static void what_changes_is_bulk(void **state)
 	assert_int_equal(set_scope("a", "tcp/25,udp/53"), 0);
 	assert_true(txn->change.bulk);
 	assert_true(txn->change.tightens);
-}
-
-/* As the record of schema 8 was: 16 bytes. */
-static void earlier_records(void **state)
-{
-	struct {
-		uint32_t id, verdict;
-		uint64_t members;
-	} record = {7, XB_DOMAIN_COUNT, 1};
-	MDB_val key = {3, (char[]){"old"}}, value = {sizeof(record), &record};
-
-	(void)state;
-	assert_int_equal(mdb_put(txn->txn, store->lists, &key, &value, 0), 0);
-	go_on();
-	assert_int_equal(class_of("old"), 1);
-	assert_null(list_of(txn, "old")->scope);
-	go_on();
-	assert_int_equal(mdb_get(txn->txn, store->lists, &key, &value), 0);
-	assert_true(value.mv_size > sizeof(record));
 }
 
 static int read_again(void)
@@ -171,7 +142,6 @@ static void damaged_records(void **state)
 	} good = {7, 0, 1, 3, 2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 53, 53}}}, bad[5];
 	MDB_val key = {3, (char[]){"old"}}, value = {SIZE, &good};
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		bad[i] = good;
 	bad[0].class = XB_CLASSES;
@@ -191,13 +161,9 @@ static void damaged_records(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(scopes_are_kept),	    TEST(who_is_alike_shares),	TEST(a_number_rests),
-		TEST(all_numbers_are_used), TEST(what_changes_is_bulk), TEST(earlier_records),
-		TEST(damaged_records),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(scopes_are_kept),	    TEST(who_is_alike_shares),	TEST(a_number_rests),
+	TEST(all_numbers_are_used), TEST(what_changes_is_bulk), TEST(damaged_records),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,18 +2,13 @@
 /* The table of lists: names, numbers, which exist, which are written, names kept of them; damage.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/listnames.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -39,7 +34,6 @@ static void names(void **state)
 	struct xb_list *list;
 	char longest[66];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		assert_true(xb_list_name_ok(good[i]));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -62,7 +56,6 @@ static void which_exist(void **state)
 {
 	uint32_t id = list_of(txn, "a")->id;
 
-	(void)state;
 	assert_int_equal(list_of(txn, "a")->id, id);
 	assert_int_not_equal(id, XB_ANY_LIST);
 	assert_null(xb_list_find(txn, "a"));
@@ -87,7 +80,6 @@ static void which_exist(void **state)
 
 static void a_verdict_keeps_a_list(void **state)
 {
-	(void)state;
 	list_of(txn, "a")->verdict = XB_DOMAIN_NXDOMAIN;
 	list_of(txn, "never");
 	go_on();
@@ -100,7 +92,6 @@ static void a_verdict_keeps_a_list(void **state)
 
 static void an_abort_forgets(void **state)
 {
-	(void)state;
 	list_of(txn, "a")->members = 1;
 	xb_txn_abort(txn);
 	assert_int_equal(xb_store_write(store, &txn), 0);
@@ -115,7 +106,6 @@ static void many(void **state)
 	static uint32_t ids[MANY];
 	char name[16];
 
-	(void)state;
 	for (unsigned int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "l%u", i);
 		list_of(txn, name)->members = i + 1;
@@ -141,7 +131,6 @@ static void automatic_ones(void **state)
 {
 	struct xb_list *list;
 
-	(void)state;
 	assert_int_equal(xb_list_need_auto(txn, "ssh", &list), 0);
 	assert_string_equal(list->name, "auto:ssh");
 	assert_true(xb_list_is_auto(list));
@@ -170,13 +159,11 @@ static void assert_refused(const char *name, size_t size)
 
 static void a_short_record_is_damage(void **state)
 {
-	(void)state;
 	assert_refused("a", 15);
 }
 
 static void a_long_record_is_damage(void **state)
 {
-	(void)state;
 	assert_refused("a", 17);
 }
 
@@ -184,7 +171,6 @@ static void a_long_name_is_damage(void **state)
 {
 	char name[66];
 
-	(void)state;
 	memset(name, 'n', sizeof(name));
 	name[65] = '\0';
 	assert_refused(name, 16);
@@ -211,7 +197,6 @@ static void names_of_lists(void **state)
 {
 	struct xb_list_names none;
 
-	(void)state;
 	list_entry(txn, "192.0.2.1", "b");
 	list_entry(txn, "192.0.2.1", "a");
 	list_with(txn, "192.0.2.1", "c", 500, "why");
@@ -230,7 +215,6 @@ static void which_is_automatic(void **state)
 	struct xb_list_name item[] = {{"office"}, {"autocar"}, {"auto:ssh"}, {"auto:gateway"}};
 	struct xb_list_names names = {item, 4};
 
-	(void)state;
 	assert_string_equal(xb_list_names_automatic(&names), "ssh");
 	names.count = 2;
 	assert_null(xb_list_names_automatic(&names));
@@ -240,21 +224,18 @@ static void which_is_automatic(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(which_exist),
-		TEST(a_verdict_keeps_a_list),
-		TEST(an_abort_forgets),
-		TEST(many),
-		TEST(automatic_ones),
-		TEST(a_short_record_is_damage),
-		TEST(a_long_record_is_damage),
-		TEST(a_long_name_is_damage),
-		TEST(names_of_lists),
-		cmocka_unit_test(which_is_automatic),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(names),
+	TEST(which_exist),
+	TEST(a_verdict_keeps_a_list),
+	TEST(an_abort_forgets),
+	TEST(many),
+	TEST(automatic_ones),
+	TEST(a_short_record_is_damage),
+	TEST(a_long_record_is_damage),
+	TEST(a_long_name_is_damage),
+	TEST(names_of_lists),
+	cmocka_unit_test(which_is_automatic),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

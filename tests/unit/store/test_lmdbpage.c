@@ -2,20 +2,15 @@
 /* Which pages of the file LMDB may search, write and free: each damage by itself. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mapfault.h"
 #include "store/lmdbpage.h"
 #include "store/txn.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 #define PAGE   4096
@@ -88,7 +83,6 @@ static void each_part_of_a_page_counts(void **state)
 	};
 	_Alignas(8) uint8_t page[PAGE];
 
-	(void)state;
 	make_leaf(page);
 	assert_true(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
@@ -104,7 +98,6 @@ static void nodes_are_at_even_places(void **state)
 {
 	_Alignas(8) uint8_t page[PAGE];
 
-	(void)state;
 	make_leaf(page);
 	set(page, FIRST_NODE, PAGE - 33);
 	memset(page + PAGE - 33, 0, 33);
@@ -117,7 +110,6 @@ static void a_branch_has_keys_alone(void **state)
 {
 	_Alignas(8) uint8_t page[PAGE];
 
-	(void)state;
 	make_leaf(page);
 	set(page, KIND, 1);
 	assert_false(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
@@ -207,7 +199,6 @@ static void a_large_value_has_its_pages(void **state)
 		       many = 0x4000001;
 	const uint16_t leaf = 2, big = 4;
 
-	(void)state;
 	assert_int_equal(delete_big_value(), 0);
 	spoil(place + LOWER, &fewer, sizeof(fewer));
 	assert_int_equal(delete_big_value(), MDB_CORRUPTED);
@@ -230,7 +221,6 @@ static enum search *found;
 
 static void leave(const char *message)
 {
-	(void)message;
 	*found = ENDED;
 	_exit(0);
 }
@@ -286,7 +276,6 @@ static void a_key_begins_where_its_page_has_a_node(void **state)
 	unsigned int roots = 0, behind = 0, passed = 0;
 	int file;
 
-	(void)state;
 	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	assert_ptr_not_equal(found, MAP_FAILED);
@@ -357,7 +346,6 @@ static void nobody_writes_with_a_damaged_list_of_free_pages(void **state)
 	size_t place;
 	int file;
 
-	(void)state;
 	put_big_value(); /* and frees the pages of the first commit */
 	place = find_free_root();
 	assert_int_equal(begin_to_write(), 0);
@@ -370,17 +358,14 @@ static void nobody_writes_with_a_damaged_list_of_free_pages(void **state)
 	assert_int_equal(begin_to_write(), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_part_of_a_page_counts),
-		cmocka_unit_test(nodes_are_at_even_places),
-		cmocka_unit_test(a_branch_has_keys_alone),
-		cmocka_unit_test_setup_teardown(a_large_value_has_its_pages, begin, end),
-		cmocka_unit_test_setup_teardown(a_key_begins_where_its_page_has_a_node, begin, end),
-		cmocka_unit_test_setup_teardown(nobody_writes_with_a_damaged_list_of_free_pages,
-						begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_part_of_a_page_counts),
+	cmocka_unit_test(nodes_are_at_even_places),
+	cmocka_unit_test(a_branch_has_keys_alone),
+	cmocka_unit_test_setup_teardown(a_large_value_has_its_pages, begin, end),
+	cmocka_unit_test_setup_teardown(a_key_begins_where_its_page_has_a_node, begin, end),
+	cmocka_unit_test_setup_teardown(nobody_writes_with_a_damaged_list_of_free_pages, begin,
+					end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,17 +2,12 @@
 /* The newest entries of the log: what is there, what a rewind takes out, what becomes too old. */
 #include <endian.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/logtail.h"
+#include "support/cmocka.h"
 #include "support/waiting.h"
 
 static void append(uint64_t term, uint64_t position, const char *entry)
@@ -42,7 +37,6 @@ static void assert_span(uint64_t term, uint64_t first, uint64_t last)
 
 static void without_a_fleet(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_logtail_append(txn, 1, 1, "x", 1), -EINVAL);
 	assert_int_equal(xb_logtail_cut(txn, 1, 1), -EINVAL);
 	assert_entry(1, 1, NULL);
@@ -51,7 +45,6 @@ static void without_a_fleet(void **state)
 
 static void entries_in_a_row(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	assert_span(1, 0, 0);
 	append(1, 7, "seven");
@@ -70,7 +63,6 @@ static void entries_in_a_row(void **state)
 
 static void a_rewind(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	for (uint64_t i = 1; i <= 600; i++)
 		append(1, i, "x");
@@ -91,7 +83,6 @@ static void a_rewind(void **state)
 /* What stands before a gap does not lead to what stands behind it. */
 static void a_gap(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	append(1, 1, "x");
 	append(1, 2, "x");
@@ -110,7 +101,6 @@ static void the_oldest_go(void **state)
 	uint64_t first, last;
 	size_t found;
 
-	(void)state;
 	assert_non_null(bytes);
 	share("a", XB_SHARE_FOLLOW);
 	for (uint64_t i = 1; i <= 8; i++) {
@@ -145,7 +135,6 @@ static void damage_is_told(void **state)
 	const void *entry;
 	size_t size;
 
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	append(1, 1, "x");
 	append(1, 2, "y");
@@ -156,12 +145,9 @@ static void damage_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_a_fleet), TEST(entries_in_a_row), TEST(a_rewind),
-		TEST(a_gap),	       TEST(the_oldest_go),    TEST(damage_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(without_a_fleet), TEST(entries_in_a_row), TEST(a_rewind),
+	TEST(a_gap),	       TEST(the_oldest_go),    TEST(damage_is_told),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

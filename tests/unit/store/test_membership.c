@@ -2,19 +2,14 @@
 /* The classes of an address, by the lists that name it: what joining, leaving and expiring change,
  * and what the filter is told of it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "store/expiry.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -100,7 +95,6 @@ static void lists_are_joined_and_left(void **state)
 	static const char *const texts[] = {"192.0.2.1", "192.0.2.0/24", "192.0.2.64/26",
 					    "2001:db8::/32", "2001:db8::1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const char *text = texts[i];
 
@@ -132,7 +126,6 @@ static void others_have_no_classes(void **state)
 {
 	static const char *const texts[] = {"a.example", "=a.example", "!192.0.2.1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const struct xb_change *change;
 
@@ -160,7 +153,6 @@ static void sweep(uint32_t now)
 
 static void classes_expire(void **state)
 {
-	(void)state;
 	list_with(txn, "192.0.2.1", "mail", 100, NULL);
 	list_with(txn, "192.0.2.1", "web", 200, NULL);
 	list_with(txn, "192.0.2.1", "post", 300, NULL);
@@ -186,7 +178,6 @@ static void what_is_overlooked_has_no_class(void **state)
 	uint64_t overlooked;
 	enum xb_put put;
 
-	(void)state;
 	list_with(txn, "192.0.2.1", "mail", 100, NULL);
 	list_with(txn, "192.0.2.1", "web", 200, NULL);
 	go_on();
@@ -208,7 +199,6 @@ static void from_list_to_list(void **state)
 {
 	const struct xb_change *net;
 
-	(void)state;
 	list_entry(txn, "192.0.2.1", "mail");
 	list_entry(txn, "192.0.2.2", "mail");
 	go_on();
@@ -226,15 +216,12 @@ static void from_list_to_list(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_lists, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lists_are_joined_and_left),
-		TEST(others_have_no_classes),
-		TEST(classes_expire),
-		TEST(from_list_to_list),
-		TEST(what_is_overlooked_has_no_class),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(lists_are_joined_and_left),
+	TEST(others_have_no_classes),
+	TEST(classes_expire),
+	TEST(from_list_to_list),
+	TEST(what_is_overlooked_has_no_class),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A lock file of LMDB that lags behind the store: nobody reads or writes by it, and whoever is
  * alone puts it right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,12 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
 #include "store/membership.h"
+#include "support/cmocka.h"
+#include "support/entryof.h"
 #include "support/scratch_store.h"
 
 /* Of the lock file of LMDB 0.9 on 64 bits: two words, a mutex, the number of the last transaction.
@@ -27,18 +23,10 @@
 
 static const char *const texts[] = {"192.0.2.1", "198.51.100.0/24", "2001:db8::/32"};
 
-static struct xb_entry parsed(const char *text)
-{
-	struct xb_entry entry;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
-	return entry;
-}
-
 static void add(const char *text)
 {
 	struct xb_membership member = {.added = 1};
-	struct xb_entry entry = parsed(text);
+	struct xb_entry entry = entry_of(text);
 	enum xb_put result;
 	struct xb_list *list;
 	struct xb_txn *txn;
@@ -56,7 +44,7 @@ static void assert_all_there(void)
 
 	assert_int_equal(xb_store_read(store, &txn), 0);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct xb_entry entry = parsed(texts[i]);
+		struct xb_entry entry = entry_of(texts[i]);
 		struct xb_members members;
 
 		assert_int_equal(xb_members_of(txn, &entry, &members), 0);
@@ -106,7 +94,6 @@ static void a_lag_is_met_by_nobody(void **state)
 	uint64_t last = fill();
 	struct xb_txn *txn;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		*number_in_lock_file = numbers[i];
 		assert_refused(xb_store_write(store, &txn));
@@ -165,7 +152,6 @@ static void a_lag_that_somebody_holds_is_refused(void **state)
 	uint64_t last = fill();
 	pid_t pid;
 
-	(void)state;
 	xb_store_close(store);
 	store = NULL;
 	pid = one_that(opens);
@@ -185,7 +171,6 @@ static void once_in_a_process(void **state)
 {
 	struct xb_store *second;
 
-	(void)state;
 	assert_true(xb_store_open(directory, XB_STORE_READ, &second) < 0);
 	assert_null(second);
 	xb_error_clear();
@@ -232,57 +217,12 @@ static void assert_nobody_waits_in_lmdb(void)
 	assert_all_there();
 }
 
-/* The store as schema 4 had it. */
-static void make_older(void)
-{
-	MDB_txn *txn;
-
-	assert_int_equal(mdb_txn_begin(store->env, NULL, 0, &txn), 0);
-	shorten_meta(txn, store->meta, 4);
-	unseal_leaves(txn);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-}
-
-static void an_older_schema(void **state)
-{
-	(void)state;
-	fill();
-	make_older();
-	assert_nobody_waits_in_lmdb();
-}
-
-/* Readers leave it as it is, however often they come. */
-static void readers_do_not_upgrade(void **state)
-{
-	char path[128];
-	struct stat before, after;
-
-	(void)state;
-	fill();
-	make_older();
-	xb_store_close(store);
-	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
-	assert_int_equal(stat(path, &before), 0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
-		assert_all_there();
-		xb_store_close(store);
-	}
-	assert_int_equal(stat(path, &after), 0);
-	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
-	assert_all_there();
-	assert_int_equal(stat(path, &after), 0);
-	assert_int_not_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-}
-
 /* A page at the end that nobody has use for was never written. */
 static void a_short_file(void **state)
 {
 	MDB_envinfo info;
 	char path[128];
 
-	(void)state;
 	fill();
 	mdb_env_info(store->env, &info);
 	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
@@ -296,7 +236,6 @@ static void an_empty_file(void **state)
 	MDB_env *env;
 	char path[128];
 
-	(void)state;
 	xb_store_close(store);
 	store = NULL;
 	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
@@ -325,7 +264,6 @@ static void a_store_that_lost_nearly_everything(void **state)
 {
 	static const off_t sizes[] = {4096, 4095, 840, 512, 100, 10, 1};
 
-	(void)state;
 	fill();
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct stat st;
@@ -347,7 +285,6 @@ static void a_store_that_was_never_begun(void **state)
 {
 	static const off_t sizes[] = {4096, 1024, 512, 0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		MDB_env *env;
 		char path[128];
@@ -366,19 +303,14 @@ static void a_store_that_was_never_begun(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_lag_is_met_by_nobody, begin, end),
-		cmocka_unit_test_setup_teardown(a_lag_that_somebody_holds_is_refused, begin, end),
-		cmocka_unit_test_setup_teardown(once_in_a_process, begin, end),
-		cmocka_unit_test_setup_teardown(an_older_schema, begin, end),
-		cmocka_unit_test_setup_teardown(readers_do_not_upgrade, begin, end),
-		cmocka_unit_test_setup_teardown(a_short_file, begin, end),
-		cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
-		cmocka_unit_test_setup_teardown(a_store_that_lost_nearly_everything, begin, end),
-		cmocka_unit_test_setup_teardown(a_store_that_was_never_begun, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_lag_is_met_by_nobody, begin, end),
+	cmocka_unit_test_setup_teardown(a_lag_that_somebody_holds_is_refused, begin, end),
+	cmocka_unit_test_setup_teardown(once_in_a_process, begin, end),
+	cmocka_unit_test_setup_teardown(a_short_file, begin, end),
+	cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
+	cmocka_unit_test_setup_teardown(a_store_that_lost_nearly_everything, begin, end),
+	cmocka_unit_test_setup_teardown(a_store_that_was_never_begun, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -3,23 +3,17 @@
  */
 #include <endian.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/expiry.h"
 #include "store/flush.h"
+#include "support/cmocka.h"
 #include "support/waiting.h"
 
 static void puts_go_before_deletes(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.0/24", "a");
 	commit_and_go_on();
@@ -35,7 +29,6 @@ static void puts_go_before_deletes(void **state)
 /* What comes to nothing is not published; neither is what no fleet shares. */
 static void the_net_result(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	assert_int_equal(xb_share_set(txn, "b", XB_SHARE_PUBLISH), 0);
 	assert_int_equal(xb_share_set(txn, "c", XB_SHARE_FOLLOW), 0);
@@ -65,7 +58,6 @@ static void the_net_result(void **state)
 
 static void what_is_as_before_is_not_published(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, "x");
 	commit_and_go_on();
@@ -78,7 +70,6 @@ static void what_is_as_before_is_not_published(void **state)
 
 static void a_waiting_put_is_replaced_in_place(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
 	commit_and_go_on();
@@ -122,7 +113,6 @@ static void what_the_log_has_goes(void **state)
 {
 	struct xb_shared_changes sent;
 
-	(void)state;
 	assert_span(0, 0, 0, 0);
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -162,7 +152,6 @@ static void what_was_replaced_meanwhile_is_appended(void **state)
 {
 	struct xb_shared_changes sent;
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.0/24", "a");
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
@@ -207,7 +196,6 @@ static void what_the_log_lacks_stays(void **state)
 	const struct xb_shared_change change = {
 		.entry = entry_of("192.0.2.9"), .list = "a", .put = true};
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.2", "a");
@@ -228,7 +216,6 @@ static void what_the_log_lacks_stays(void **state)
 /* Nobody knows any more what the log got: only what was never replaced is surely there. */
 static void what_is_forgotten(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.2", "a");
@@ -242,7 +229,6 @@ static void what_is_forgotten(void **state)
 
 static void expiry_is_not_published(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
 	commit_and_go_on();
@@ -263,7 +249,6 @@ static void expiry_is_not_published(void **state)
 
 static void what_comes_from_the_fleet_is_not_published(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH | XB_SHARE_FOLLOW);
 	xb_fleet_applies(txn, true);
 	list_entry(txn, "192.0.2.1", "a");
@@ -278,7 +263,6 @@ static void a_flush_of_the_list_is_published(void **state)
 {
 	uint64_t count;
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.1", "b");
@@ -292,7 +276,6 @@ static void a_flush_of_the_list_is_published(void **state)
 /* All but the list itself: what is listed by lists that are shared stays. */
 static void a_flush_of_all_leaves_shared_lists(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_FOLLOW);
 	list_with(txn, "192.0.2.1", "a", 500, "x");
 	list_entry(txn, "192.0.2.1", "b");
@@ -316,7 +299,6 @@ static void a_flush_of_all_leaves_shared_lists(void **state)
 
 static void a_transaction_that_is_given_up(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	xb_txn_abort(txn);
@@ -388,7 +370,6 @@ static void put_three_again(void)
 /* The log has a number that was not given here: it was given to other changes. */
 static void what_an_older_store_has_is_not_forgotten(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.2", "a");
@@ -410,7 +391,6 @@ static void what_an_older_store_has_is_not_forgotten(void **state)
 /* The log has lost these changes, and meanwhile gets others of the same entries. */
 static void what_is_published_again_makes_way(void **state)
 {
-	(void)state;
 	put_three_again();
 	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
 	assert_int_equal(meets("192.0.2.1", "new"), 0);
@@ -428,7 +408,6 @@ static void what_is_published_again_makes_way(void **state)
 
 static void what_a_snapshot_had_is_older(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	for (unsigned int i = 1; i <= 4; i++) {
 		char text[32];
@@ -448,7 +427,6 @@ static void what_a_snapshot_had_is_older(void **state)
 /* The host had these changes of the log before it went back, and after them what it publishes. */
 static void what_is_former_is_older(void **state)
 {
-	(void)state;
 	put_three_again();
 	assert_int_equal(meets_former("192.0.2.1", "deleted since"), 1);
 	assert_int_equal(meets_former("192.0.2.2", "renewed since"), 1);
@@ -466,7 +444,6 @@ static void what_is_former_is_older(void **state)
 /* What was done, undone and done again in the same terms, of which the log has lost the last. */
 static void a_former_change_of_the_same_terms(void **state)
 {
-	(void)state;
 	put_three_again();
 	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
 	assert_int_equal(meets_former("192.0.2.1", "undone"), 1);
@@ -489,7 +466,6 @@ static void a_former_change_of_the_same_terms(void **state)
  * among them. */
 static void a_former_change_while_others_are_missing(void **state)
 {
-	(void)state;
 	put_three_again();
 	for (unsigned int piece = 0; piece < 2; piece++) {
 		xb_outbox_misses(txn, true);
@@ -510,7 +486,6 @@ static void a_former_change_while_others_are_missing(void **state)
 
 static void what_is_published_again_is_no_newer(void **state)
 {
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	commit_and_go_on();
@@ -536,7 +511,6 @@ static void damage_is_told(void **state)
 	MDB_val key = {sizeof(number), &number}, value = {7, (void *)(uintptr_t) "no seal"};
 	struct xb_shared_changes sent = {0};
 
-	(void)state;
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	commit_and_go_on();
@@ -547,31 +521,28 @@ static void damage_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(puts_go_before_deletes),
-		TEST(the_net_result),
-		TEST(what_is_as_before_is_not_published),
-		TEST(a_waiting_put_is_replaced_in_place),
-		TEST(what_the_log_has_goes),
-		TEST(what_was_replaced_meanwhile_is_appended),
-		TEST(what_the_log_lacks_stays),
-		TEST(what_is_forgotten),
-		TEST(what_an_older_store_has_is_not_forgotten),
-		TEST(expiry_is_not_published),
-		TEST(what_comes_from_the_fleet_is_not_published),
-		TEST(a_flush_of_the_list_is_published),
-		TEST(a_flush_of_all_leaves_shared_lists),
-		TEST(a_transaction_that_is_given_up),
-		TEST(what_is_published_again_makes_way),
-		TEST(what_a_snapshot_had_is_older),
-		TEST(what_is_former_is_older),
-		TEST(a_former_change_of_the_same_terms),
-		TEST(a_former_change_while_others_are_missing),
-		TEST(what_is_published_again_is_no_newer),
-		TEST(damage_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(puts_go_before_deletes),
+	TEST(the_net_result),
+	TEST(what_is_as_before_is_not_published),
+	TEST(a_waiting_put_is_replaced_in_place),
+	TEST(what_the_log_has_goes),
+	TEST(what_was_replaced_meanwhile_is_appended),
+	TEST(what_the_log_lacks_stays),
+	TEST(what_is_forgotten),
+	TEST(what_an_older_store_has_is_not_forgotten),
+	TEST(expiry_is_not_published),
+	TEST(what_comes_from_the_fleet_is_not_published),
+	TEST(a_flush_of_the_list_is_published),
+	TEST(a_flush_of_all_leaves_shared_lists),
+	TEST(a_transaction_that_is_given_up),
+	TEST(what_is_published_again_makes_way),
+	TEST(what_a_snapshot_had_is_older),
+	TEST(what_is_former_is_older),
+	TEST(a_former_change_of_the_same_terms),
+	TEST(a_former_change_while_others_are_missing),
+	TEST(what_is_published_again_is_no_newer),
+	TEST(damage_is_told),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

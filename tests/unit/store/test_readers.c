@@ -2,19 +2,14 @@
 /* Readers that hold an old state: the one furthest behind, of other processes. */
 #include <errno.h>
 #include <lmdb.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "store/readers.h"
+#include "support/cmocka.h"
 
 #define READERS 2
 
@@ -89,7 +84,6 @@ static void start(struct reader *reader)
 
 static int begin(void **state)
 {
-	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
 	for (int i = 0; i < READERS; i++)
@@ -102,7 +96,6 @@ static int end(void **state)
 {
 	char command[64];
 
-	(void)state;
 	mdb_env_close(env);
 	for (int i = 0; i < READERS; i++) {
 		close(readers[i].orders);
@@ -141,7 +134,6 @@ static void the_one_furthest_behind(void **state)
 {
 	MDB_txn *own;
 
-	(void)state;
 	assert_last(0, 0);
 	change(1);
 	assert_last(0, 0);
@@ -168,11 +160,8 @@ static void the_one_furthest_behind(void **state)
 	mdb_txn_abort(own);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_one_furthest_behind, begin, end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(the_one_furthest_behind, begin, end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The record of renamed interfaces: none, one, as many as a kernel has rows for; removed, carried
  * on, outdated, damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/renamed.h"
 #include "store/sealedrecord.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/scratch_txn.h"
 #include "xdp_bloom/layout.h"
 
@@ -66,7 +61,6 @@ static void put_and_removed(void **state)
 	static const size_t counts[] = {1, XB_IFACE_ROWS, 2};
 	struct xb_renamed renamed[XB_IFACE_ROWS];
 
-	(void)state;
 	fill(renamed, XB_IFACE_ROWS);
 	assert_record(NULL, 0);
 	assert_int_equal(xb_renamed_remove(txn), 0);
@@ -88,7 +82,6 @@ static void the_next_transaction_carries_it(void **state)
 	struct xb_wanted wanted = {.name = "e1"};
 	struct xb_renamed renamed[2];
 
-	(void)state;
 	fill(renamed, 2);
 	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
 	commit_and_read();
@@ -107,7 +100,6 @@ static void an_older_one_says_nothing(void **state)
 	uint8_t record[sizeof(uint64_t) + sizeof(renamed) + sizeof(uint32_t)] = {0xff};
 	size_t count;
 
-	(void)state;
 	fill(&renamed, 1);
 	memcpy(record + sizeof(uint64_t), &renamed, sizeof(renamed));
 	assert_int_equal(xb_sealed_put(txn, "renamed", record, sizeof(record)), 0);
@@ -122,7 +114,6 @@ static void what_is_no_record(void **state)
 	struct xb_renamed renamed[2];
 	uint8_t record[2 * sizeof(*renamed)] = {0};
 
-	(void)state;
 	fill(renamed, 2);
 	memset(renamed[1].former, 'x', sizeof(renamed[1].former));
 	assert_int_equal(xb_renamed_put(txn, renamed, 2), 0);
@@ -139,15 +130,11 @@ static void what_is_no_record(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
-		cmocka_unit_test_setup_teardown(the_next_transaction_carries_it, begin_txn,
-						end_txn),
-		cmocka_unit_test_setup_teardown(an_older_one_says_nothing, begin_txn, end_txn),
-		cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
+	cmocka_unit_test_setup_teardown(the_next_transaction_carries_it, begin_txn, end_txn),
+	cmocka_unit_test_setup_teardown(an_older_one_says_nothing, begin_txn, end_txn),
+	cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

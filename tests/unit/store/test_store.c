@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries and the store: text, order, keys, memberships, expiry, the change log. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "store/changelog.h"
@@ -18,15 +12,9 @@
 #include "store/flush.h"
 #include "store/walk.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
+#include "support/entryof.h"
 #include "support/scratch_store.h"
-
-static struct xb_entry parsed(const char *text)
-{
-	struct xb_entry entry;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
-	return entry;
-}
 
 static void text_and_back(void **state)
 {
@@ -73,7 +61,6 @@ static void text_and_back(void **state)
 					  "1.2.3.4/999999999999"};
 	char text[XB_ENTRY_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct xb_entry entry, back;
 		uint8_t key[XB_ENTRY_KEY_BYTES];
@@ -103,7 +90,6 @@ static void keys_order_as_entries_do(void **state)
 	struct xb_entry *entries = calloc(COUNT, sizeof(*entries));
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int i = 0; i < COUNT; i++) {
 		struct xb_entry whole = {.kind = XB_NET6, .length = 128};
 
@@ -132,7 +118,7 @@ static void keys_order_as_entries_do(void **state)
 static enum xb_put put(struct xb_txn *txn, const char *text, const char *name, uint32_t expires,
 		       const char *comment, unsigned int renew)
 {
-	struct xb_entry entry = parsed(text);
+	struct xb_entry entry = entry_of(text);
 	struct xb_membership member = {.added = 100,
 				       .expires = expires,
 				       .comment = comment,
@@ -148,7 +134,7 @@ static enum xb_put put(struct xb_txn *txn, const char *text, const char *name, u
 
 static enum xb_removal take(struct xb_txn *txn, const char *text, const char *name)
 {
-	struct xb_entry entry = parsed(text);
+	struct xb_entry entry = entry_of(text);
 	struct xb_list *list = name ? xb_list_find(txn, name) : NULL;
 	enum xb_removal result;
 
@@ -158,12 +144,11 @@ static enum xb_removal take(struct xb_txn *txn, const char *text, const char *na
 
 static void memberships(void **state)
 {
-	struct xb_entry entry = parsed("192.0.2.1");
+	struct xb_entry entry = entry_of("192.0.2.1");
 	struct xb_membership member;
 	struct xb_members members;
 	struct xb_txn *txn;
 
-	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(put(txn, "192.0.2.1", "a", 0, "why", 0), XB_PUT_LISTED);
 	assert_int_equal(put(txn, "192.0.2.1", "a", 0, "other", 0), XB_PUT_SAME);
@@ -191,7 +176,6 @@ static void expiry_takes_out_what_is_due(void **state)
 	struct xb_txn *txn;
 	uint64_t swept;
 
-	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	put(txn, "192.0.2.1", "a", 500, NULL, 0);
 	put(txn, "192.0.2.1", "b", 700, NULL, 0);
@@ -219,7 +203,6 @@ static void the_log_tells_what_changed(void **state)
 	struct xb_txn *txn;
 	uint64_t sequence, mark, first;
 
-	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	put(txn, "192.0.2.1", "a", 0, NULL, 0);
 	put(txn, "2001:db8::/32", "a", 0, NULL, 0);
@@ -257,7 +240,6 @@ static void a_walk_survives_removals(void **state)
 	struct xb_txn *txn;
 	uint32_t seen = 0;
 
-	(void)state;
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(xb_flush_all(txn), 0);
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -287,7 +269,6 @@ static void names_and_comments(void **state)
 {
 	static const char *const bad[] = {"", "../../x", "-a", ".a", "a/b", "a b", "\xc3\xa4"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(xb_list_name_ok(bad[i]));
 	assert_true(xb_list_name_ok("a") && xb_list_name_ok("spamhaus-drop_v6.2"));
@@ -300,17 +281,14 @@ static void names_and_comments(void **state)
 	assert_int_equal(xb_comment_check("\xc2\xa0", 2), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_back),
-		cmocka_unit_test(keys_order_as_entries_do),
-		cmocka_unit_test(memberships),
-		cmocka_unit_test(expiry_takes_out_what_is_due),
-		cmocka_unit_test(the_log_tells_what_changed),
-		cmocka_unit_test(a_walk_survives_removals),
-		cmocka_unit_test(names_and_comments),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(text_and_back),
+	cmocka_unit_test(keys_order_as_entries_do),
+	cmocka_unit_test(memberships),
+	cmocka_unit_test(expiry_takes_out_what_is_due),
+	cmocka_unit_test(the_log_tells_what_changed),
+	cmocka_unit_test(a_walk_survives_removals),
+	cmocka_unit_test(names_and_comments),
+};
 
-	return cmocka_run_group_tests_name("store", tests, begin, end);
-}
+TEST_MAIN(tests, begin, end)

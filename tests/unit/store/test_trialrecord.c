@@ -2,18 +2,13 @@
 /* The record of a trial: every kind comes back as it was put, and nothing that was damaged does. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "store/requestcodec.h"
 #include "store/trialrecord.h"
+#include "support/cmocka.h"
 #include "support/scratch_store.h"
 
 #define IDENTITY 0x1122334455667788ULL
@@ -170,7 +165,6 @@ static void every_kind_comes_back(void **state)
 {
 	struct xb_trial trial;
 
-	(void)state;
 	assert_int_equal(get(&trial), -ENOENT);
 	for (size_t i = 0; i < COUNT; i++) {
 		put(&requests[i]);
@@ -209,7 +203,6 @@ static void interfaces_are_renamed(void **state)
 {
 	struct xb_trial trial, stored;
 
-	(void)state;
 	put(&requests[0]);
 	assert_int_equal(get(&trial), 0);
 	rename_one(&trial, "eth1", "lan0");	     /* is not on trial */
@@ -228,7 +221,6 @@ static void is_deleted(void **state)
 	struct xb_trial trial;
 	struct xb_txn *txn;
 
-	(void)state;
 	put(&requests[0]);
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(xb_trial_delete(txn), 0);
@@ -282,7 +274,6 @@ static void damage_is_noticed(void **state)
 {
 	uint8_t bytes[256];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		size_t size;
 
@@ -322,7 +313,6 @@ static void any_bytes_are_checked(void **state)
 	static const uint8_t others[] = {0, 1, 2, 6, 7, 0x10, 0x7f, 0x80, 0xff};
 	uint8_t bytes[256];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		size_t size = xb_request_size(&requests[i]);
 
@@ -359,7 +349,6 @@ static void what_no_request_has(void **state)
 	static char *const too_long[] = {long_name}, *const empty[] = {no_name};
 	struct xb_request request;
 
-	(void)state;
 	assert_refused((struct xb_request){0});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_KINDS});
 	assert_refused((struct xb_request){.kind = XB_REQUEST_ATTACH});
@@ -397,16 +386,9 @@ static void what_no_request_has(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_kind_comes_back),
-		TEST(interfaces_are_renamed),
-		TEST(is_deleted),
-		TEST(damage_is_noticed),
-		TEST(any_bytes_are_checked),
-		TEST(what_no_request_has),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(every_kind_comes_back), TEST(interfaces_are_renamed), TEST(is_deleted),
+	TEST(damage_is_noticed),     TEST(any_bytes_are_checked),  TEST(what_no_request_has),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Walks on both sides of the table, and the entries that cover a given one. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/covers.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
 static void sides_keep_apart(void **state)
 {
-	(void)state;
 	assert_store(txn, "");
 	list_entry(txn, "!b.example", "y");
 	list_entry(txn, "!2001:db8::1", "y");
@@ -37,7 +31,6 @@ static void sides_keep_apart(void **state)
 
 static void only_names_on_a_side(void **state)
 {
-	(void)state;
 	list_entry(txn, "!192.0.2.1", "y");
 	list_entry(txn, "a.example", "x");
 	list_entry(txn, "!b.example", "y");
@@ -51,7 +44,6 @@ static void only_names_on_a_side(void **state)
 
 static void from_the_first_not_before(void **state)
 {
-	(void)state;
 	list_entry(txn, "192.0.2.0/25", "x");
 	list_entry(txn, "192.0.2.0/26", "x");
 	list_entry(txn, "192.0.2.64/26", "x");
@@ -77,7 +69,6 @@ static void a_name_lasts_to_the_next_step(void **state)
 	char text[XB_ENTRY_TEXT];
 	struct xb_walk walk;
 
-	(void)state;
 	list_entry(txn, "a.example", "x");
 	list_entry(txn, "b.example", "x");
 	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_NAMES), 0);
@@ -103,7 +94,6 @@ static void lists_with_names(void **state)
 {
 	struct xb_list *list = list_of(txn, "x");
 
-	(void)state;
 	assert_int_equal(xb_walk_finds_names(txn, list), 0);
 	list_entry(txn, "192.0.2.1", "x");
 	list_entry(txn, "a.example", "y");
@@ -118,7 +108,6 @@ static void damage_ends_a_walk(void **state)
 {
 	struct xb_walk walk;
 
-	(void)state;
 	list_entry(txn, "a.example", "x");
 	assert_int_equal(xb_entries_flush(txn), 0);
 	assert_int_equal(xb_txn_commit(txn), 0);
@@ -137,7 +126,6 @@ static void a_wrong_key_is_damage(void **state)
 	MDB_val value = {4, "1234"}, none;
 	struct xb_walk walk;
 
-	(void)state;
 	odd.length = 33;
 	assert_int_equal(xb_entries_get(txn, &odd, &none), -ENOENT);
 	assert_int_equal(xb_entries_set(txn, &value), 0);
@@ -166,7 +154,6 @@ static void assert_covers(const char *text, const char *expected)
 
 static void covers_of_addresses(void **state)
 {
-	(void)state;
 	assert_covers("192.0.2.1", "");
 	list_entry(txn, "0.0.0.0/0", "x");
 	list_entry(txn, "192.0.0.0/16", "x");
@@ -191,7 +178,6 @@ static void covers_of_addresses(void **state)
 /* A domain stands also for a query for its name. */
 static void covers_of_names(void **state)
 {
-	(void)state;
 	list_entry(txn, "com", "x");
 	list_entry(txn, "=example.com", "x");
 	list_entry(txn, "example.com", "x");
@@ -207,7 +193,6 @@ static void covers_of_the_longest_name(void **state)
 {
 	char longest[255], expected[600];
 
-	(void)state;
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[63] = longest[127] = longest[191] = '.';
 	longest[253] = '\0';
@@ -218,7 +203,6 @@ static void covers_of_the_longest_name(void **state)
 
 static void what_has_expired_covers_nothing(void **state)
 {
-	(void)state;
 	list_with(txn, "192.0.2.1", "x", 500, NULL);
 	list_entry(txn, "192.0.2.0/24", "x");
 	assert_covers("192.0.2.1", "192.0.2.1 x until 500; 192.0.2.0/24 x");
@@ -232,7 +216,6 @@ static void damage_is_no_gap(void **state)
 	struct xb_members members;
 	struct xb_covers covers;
 
-	(void)state;
 	list_entry(txn, "0.0.0.0/0", "x");
 	assert_int_equal(xb_txn_commit(txn), 0);
 	assert_int_equal(xb_store_write(store, &txn), 0);
@@ -243,22 +226,19 @@ static void damage_is_no_gap(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(sides_keep_apart),
-		TEST(only_names_on_a_side),
-		TEST(from_the_first_not_before),
-		TEST(a_name_lasts_to_the_next_step),
-		TEST(lists_with_names),
-		TEST(damage_ends_a_walk),
-		TEST(a_wrong_key_is_damage),
-		TEST(covers_of_addresses),
-		TEST(covers_of_names),
-		TEST(covers_of_the_longest_name),
-		TEST(what_has_expired_covers_nothing),
-		TEST(damage_is_no_gap),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(sides_keep_apart),
+	TEST(only_names_on_a_side),
+	TEST(from_the_first_not_before),
+	TEST(a_name_lasts_to_the_next_step),
+	TEST(lists_with_names),
+	TEST(damage_ends_a_walk),
+	TEST(a_wrong_key_is_damage),
+	TEST(covers_of_addresses),
+	TEST(covers_of_names),
+	TEST(covers_of_the_longest_name),
+	TEST(what_has_expired_covers_nothing),
+	TEST(damage_is_no_gap),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of wanted interfaces: names up to the longest, modes, order, damage. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "store/home.h"
 #include "store/wanted.h"
+#include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
@@ -55,7 +50,6 @@ static void put_and_removed(void **state)
 	uint64_t edits;
 	bool found;
 
-	(void)state;
 	assert_wanted("");
 	assert_has("eth0", false);
 	want("eth1", XB_MODE_SKB);
@@ -88,7 +82,6 @@ static void a_wish_is_an_edit(void **state)
 	uint64_t edits = txn->edits;
 	bool found;
 
-	(void)state;
 	assert_int_equal(xb_home_get(txn, &home), 0);
 	assert_false(home.known);
 	want("eth0", XB_MODE_AUTO);
@@ -121,14 +114,12 @@ static void a_mode_to_come_is_any(void **state)
 {
 	const uint32_t mode = XB_MODE_SKB + 1;
 
-	(void)state;
 	put_raw("eth0", &mode, sizeof(mode));
 	assert_wanted("eth0 auto");
 }
 
 static void a_short_mode_is_damage(void **state)
 {
-	(void)state;
 	want("eth0", XB_MODE_AUTO);
 	put_raw("eth1", "123", 3);
 	assert_refused();
@@ -136,27 +127,21 @@ static void a_short_mode_is_damage(void **state)
 
 static void a_long_mode_is_damage(void **state)
 {
-	(void)state;
 	put_raw("eth1", "12345", 5);
 	assert_refused();
 }
 
 static void a_long_name_is_damage(void **state)
 {
-	(void)state;
 	put_raw("a-name-of-16-cha", "\0\0\0", 4);
 	assert_refused();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(put_and_removed),	     TEST(a_wish_is_an_edit),
-		TEST(a_mode_to_come_is_any), TEST(a_short_mode_is_damage),
-		TEST(a_long_mode_is_damage), TEST(a_long_name_is_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(put_and_removed),	      TEST(a_wish_is_an_edit),	   TEST(a_mode_to_come_is_any),
+	TEST(a_short_mode_is_damage), TEST(a_long_mode_is_damage), TEST(a_long_name_is_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -329,6 +329,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	code = batch_read(cli, &batch, file);
 	if (!code)
 		code = apply(cli, &batch);
+	xb_notices_settle(!code);
 	batch_free(&batch);
 	if (file != stdin)
 		fclose(file);

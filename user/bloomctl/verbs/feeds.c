@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bloomctl feeds: what bloomd last found of each feed, and a request to fetch now. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include "bloomctl/cli.h"
 #include "engine/control.h"
 #include "engine/feedstate.h"
+#include "store/expiry.h"
+#include "store/store.h"
 
 static int answer_json(const struct cli *cli, const struct xb_feed_state *feeds, size_t count)
 {
@@ -52,12 +55,42 @@ static void print_one(const struct xb_feed_state *feed)
 		printf("  why      %s\n", feed->message);
 }
 
+/* What the list has now, whatever the last import has put there. */
+static void count_entries(struct xb_txn *txn, struct xb_feed_state *feed)
+{
+	const struct xb_list *list = xb_list_find(txn, feed->list);
+
+	feed->entries = list ? (int64_t)list->members : 0;
+}
+
+static int count_all(const struct cli *cli, struct xb_feed_state *feeds, size_t count)
+{
+	struct xb_store *store;
+	struct xb_txn *txn;
+	uint64_t expired;
+	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
+
+	if (error && error != -ENOENT)
+		return error;
+	if (!error)
+		error = xb_expiry_overlook(txn, (uint32_t)time(NULL), &expired);
+	for (size_t i = 0; i < count; i++) {
+		feeds[i].entries = 0;
+		if (!error)
+			count_entries(txn, &feeds[i]);
+	}
+	xb_store_end_reading(store, txn);
+	return error == -ENOENT ? 0 : error;
+}
+
 static int show(const struct cli *cli)
 {
 	struct xb_feed_state *feeds;
 	size_t count;
 	int error = xb_feed_states_read(cli->paths.state, &feeds, &count), code;
 
+	if (!error && count)
+		error = count_all(cli, feeds, count);
 	if (error) {
 		free(feeds);
 		return cli_fail();

@@ -29,13 +29,15 @@ static int write_and_settle(struct cli *cli, int (*body)(struct xb_writer *, voi
 	return error;
 }
 
-static int read_wish(const struct cli *cli, struct xb_known_wish *wish)
+/* *mine: the identity of the store; 0: there is none. */
+static int read_wish(const struct cli *cli, struct xb_known_wish *wish, uint64_t *mine)
 {
 	struct xb_store *store;
 	struct xb_txn *txn;
 	int error = xb_store_begin_reading(cli->paths.state, &store, &txn);
 
 	*wish = (struct xb_known_wish){0};
+	*mine = error ? 0 : txn->meta.identity;
 	if (!error)
 		error = xb_known_wish_get(txn, wish);
 	xb_store_end_reading(store, txn);
@@ -117,13 +119,14 @@ static int run_on(struct cli *cli, int argc, char **argv)
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "known", 1)) : EXIT_DONE;
 }
 
-static int turn_off(struct xb_writer *writer, void *context)
+/* store: its identity. */
+static int turn_off(struct xb_writer *writer, void *store)
 {
 	const struct xb_meta *meta = &writer->txn->meta;
 	struct xb_known_wish wish;
 	int error = xb_known_wish_get(writer->txn, &wish);
 
-	(void)context;
+	*(uint64_t *)store = meta->identity;
 	if (error || !wish.on)
 		return error;
 	if (meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known)
@@ -138,11 +141,19 @@ static int turn_off(struct xb_writer *writer, void *context)
 
 static int run_off(struct cli *cli, int argc, char **argv)
 {
+	struct xb_known_view view;
+	uint64_t store = 0;
+
 	(void)argv;
 	if (argc > 2)
 		return cli_usage(cli, "known off takes no arguments");
-	if (write_and_settle(cli, turn_off, NULL))
+	if (write_and_settle(cli, turn_off, &store) || xb_known_look(&cli->paths, &view))
 		return cli_fail();
+	if (view.there && view.store == store) {
+		xb_system_error(0, "known sources are switched off, but are learned until they can "
+				   "be saved; `bloomctl up` tries again");
+		return cli_fail();
+	}
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "known", 0)) : EXIT_DONE;
 }
 
@@ -285,10 +296,16 @@ static int status_json(const struct cli *cli, const struct xb_known_wish *wish,
 			  (json_int_t)view->lost, "saved", (json_int_t)view->saved));
 }
 
-static void print_status(const struct xb_known_wish *wish, const struct xb_known_view *view)
+static void print_status(const struct xb_known_wish *wish, const struct xb_known_view *view,
+			 uint64_t mine)
 {
 	char text[32];
 
+	if (!wish->on && view->there && view->store == mine) {
+		puts("known       off, BUT SOURCES ARE LEARNED until they can be saved; `bloomctl "
+		     "up` tries again");
+		return;
+	}
 	if (!wish->on || !view->there) {
 		puts(wish->on ? "known       wanted, but nothing is remembered; `bloomctl up` "
 				"repairs it"
@@ -318,15 +335,16 @@ static int run_status(struct cli *cli, int argc, char **argv)
 {
 	struct xb_known_wish wish;
 	struct xb_known_view view;
+	uint64_t mine;
 
 	(void)argv;
 	if (argc > 2)
 		return cli_usage(cli, "known status takes no arguments");
-	if (read_wish(cli, &wish) || xb_known_look(&cli->paths, &view))
+	if (read_wish(cli, &wish, &mine) || xb_known_look(&cli->paths, &view))
 		return cli_fail();
 	if (cli->json)
 		return status_json(cli, &wish, &view);
-	print_status(&wish, &view);
+	print_status(&wish, &view, mine);
 	return cli_done(EXIT_DONE);
 }
 

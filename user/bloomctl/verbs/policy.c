@@ -2,6 +2,7 @@
 /* bloomctl policy */
 #include "model/policy.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "bloomctl/ontrial.h"
 #include "bloomctl/rollback.h"
 #include "engine/settings.h"
+#include "engine/settingsjson.h"
 
 static int answer(const struct cli *cli, struct xb_txn *txn, const struct ontrial *ontrial,
 		  void *context)
@@ -35,7 +37,7 @@ static int answer(const struct cli *cli, struct xb_txn *txn, const struct ontria
 
 static const struct option_spec options[] = {
 	{"known", NULL, 'k', .help = "allow-only admits known sources, too"},
-	{"force", NULL, 'f', .help = "set allow-only even while nobody would be admitted"},
+	{"force", NULL, 'f', .help = "set allow-only whomever it admits"},
 	ROLLBACK_OPTION,
 	{0},
 };
@@ -51,12 +53,79 @@ static void tell_known(void)
 		"namespace (containers): allow these");
 }
 
+static json_t *admits_json(const struct xb_admits *admits, bool known)
+{
+	json_t *lists = json_array();
+
+	for (size_t i = 0; i < admits->count; i++) {
+		const struct xb_admitting *list = &admits->list[i];
+
+		json_array_append_new(lists, json_pack("{s:s,s:I,s:o*}", "name", list->name,
+						       "sources", (json_int_t)list->sources,
+						       "origins", xb_origins_json(list->origins)));
+	}
+	return json_pack("{s:b,s:I,s:o}", "known", known, "sources", (json_int_t)admits->sources,
+			 "lists", lists);
+}
+
+#define LISTS_TOLD 8
+
+static void print_lists(const struct xb_admits *admits)
+{
+	size_t told = admits->count > LISTS_TOLD ? LISTS_TOLD : admits->count;
+
+	printf("list%s ", admits->count == 1 ? "" : "s");
+	for (size_t i = 0; i < told; i++)
+		printf("%s%s",
+		       !i		       ? ""
+		       : i + 1 < admits->count ? ", "
+					       : " and ",
+		       admits->list[i].name);
+	if (told < admits->count)
+		printf(" and %zu more", admits->count - told);
+}
+
+static void print_admits(const struct xb_admits *admits, bool known)
+{
+	printf(": it admits the allowlist%s", !known	      ? ""
+					      : admits->count ? ", known sources"
+							      : " and known sources");
+	if (admits->count) {
+		printf(" and the %" PRIu64 " source%s of ", admits->sources,
+		       admits->sources == 1 ? "" : "s");
+		print_lists(admits);
+	}
+	printf(", and nobody else");
+}
+
+static int answer_set(const struct cli *cli, const struct xb_admits *admits)
+{
+	const struct xb_policy_request *request = &cli->wish->request->policy;
+	const char *name = xb_policy_name(request->policy);
+	bool only = request->policy == XB_POLICY_ALLOW_ONLY;
+
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s,s:o*}", "policy", name, "admits",
+					       only ? admits_json(admits, request->known) : NULL));
+	if (!cli->quiet && !cli->wish->commits) {
+		printf("the policy is %s", name);
+		if (only)
+			print_admits(admits, request->known);
+		putchar('\n');
+	}
+	return cli_done(EXIT_DONE);
+}
+
 static int make(struct cli *cli)
 {
 	uint32_t policy = cli->wish->request->policy.policy;
+	struct xb_admits admits;
+	int code;
 
-	if (xb_policy_wish(&cli->paths, cli->wish, cli->written))
+	if (xb_policy_wish(&cli->paths, cli->wish, &admits, cli->written)) {
+		xb_admits_free(&admits);
 		return cli_fail();
+	}
 	if (cli->wish->request->policy.known)
 		tell_known();
 	else if (policy == XB_POLICY_ALLOW_ONLY)
@@ -64,11 +133,9 @@ static int make(struct cli *cli)
 			  "DHCP leases and what `bloomctl allow list` shows (including the name, "
 			  "time and DHCP servers in use); replies to connections that this machine "
 			  "opens to others are dropped too");
-	if (cli->json)
-		return cli_json(cli, json_pack("{s:s}", "policy", xb_policy_name(policy)));
-	if (!cli->quiet && !cli->wish->commits)
-		printf("the policy is %s\n", xb_policy_name(policy));
-	return cli_done(EXIT_DONE);
+	code = answer_set(cli, &admits);
+	xb_admits_free(&admits);
+	return code;
 }
 
 static int run(struct cli *cli, int argc, char **argv)

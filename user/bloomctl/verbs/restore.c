@@ -76,8 +76,6 @@ static int restore(const struct cli *cli, struct xb_restore *saved)
 	int error = xb_restore_wish(&cli->paths, cli->wish, saved, cli->written);
 
 	fclose(saved->file);
-	if (!error)
-		xb_mapped_tell_left_out(&saved->mapped);
 	if (!error && saved->shared)
 		xb_notice("%llu entries skipped: their lists are shared with the fleet and stay as "
 			  "they are",

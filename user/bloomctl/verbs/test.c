@@ -14,6 +14,7 @@
 #include "bloomctl/ontrial.h"
 #include "engine/known.h"
 #include "filter/generation.h"
+#include "filter/inforce.h"
 #include "filter/testrun.h"
 #include "model/policy.h"
 #include "store/covers.h"
@@ -403,6 +404,8 @@ static int open_view(struct view *view)
 		return error;
 	error = xb_anchor_open(view->cli->paths.pins, &view->anchor);
 	view->anchored = !error;
+	if (!error)
+		error = xb_generation_refuse_newer(&view->anchor);
 	if (!error)
 		error = ontrial_open(view->cli, view->txn, &view->ontrial);
 	return error == -ENOENT ? 0 : error;

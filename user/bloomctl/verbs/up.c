@@ -20,7 +20,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		cli_json(cli,
 			 json_pack("{s:b,s:i}", "up", open == 0, "missing_interfaces", (int)open));
 	else if (open) {
-		xb_system_error(0, "%u of the interfaces could not be attached", open);
+		xb_system_error(0, "%u of the wanted interfaces %s not filtered here", open,
+				open == 1 ? "is" : "are");
 		return cli_fail();
 	}
 	return open ? EXIT_SYSTEM : EXIT_DONE;

@@ -174,9 +174,9 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *con
 	return 0;
 }
 
-static unsigned int most_clients(const struct api *api)
+static uint64_t most_clients(const struct api *api)
 {
-	unsigned int most = api->agent->config->api.clients;
+	uint64_t most = api->agent->config->api.clients;
 
 	return most ? most : CLIENTS_DEFAULT;
 }

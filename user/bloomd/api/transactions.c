@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "bloomd/base/log.h"
 
-#define WAIT_MOST   5000000 /* us: a write does not wait longer for others */
-#define SPLITS_MOST 32	    /* of groups that failed, in a turn */
+#define WAIT_MOST   5000000  /* us: a write does not wait longer for others */
+#define SPLITS_MOST 32	     /* of groups that failed, in a turn */
+#define QUIET	    60000000 /* us */
 
 /* Of the tasks. */
 struct range {
@@ -171,14 +172,15 @@ static int write_halves(const struct range *range)
 	return error ? error : write_range(&(struct range){range->all, middle, range->end});
 }
 
-/* What the machine cannot do is told once, until it can. */
+/* On a full disk some changes still go, between others that do not: each minute is told of once. */
 static void tell_failure(struct transactions *all, int error)
 {
-	bool fails = error && xb_error_class() == XB_ERROR_SYSTEM;
+	uint64_t now = agent_clock();
 
-	if (fails && !all->fails)
-		log_error("cannot make a change that came by the socket");
-	all->fails = fails;
+	if (!error || xb_error_class() != XB_ERROR_SYSTEM || now < all->quiet_until)
+		return;
+	log_error("cannot make a change that came by the socket");
+	all->quiet_until = now + QUIET;
 }
 
 /* Returns an error only if others are in the way. */

@@ -11,7 +11,7 @@ struct transactions {
 	struct turn *turn;
 	struct tasks *tasks;
 	uint64_t blocked_until; /* others are in the way of writes; us, see agent_clock() */
-	bool fails;		/* the last write did, and it was told */
+	uint64_t quiet_until;	/* a failure was told before: agent_clock() */
 	uint32_t splits;	/* in this turn */
 };
 

@@ -15,7 +15,8 @@
 #include "engine/rotate.h"
 #include "engine/session.h"
 
-#define SECOND 1000000 /* us */
+#define SECOND 1000000	     /* us */
+#define LOCATE (30 * SECOND) /* after a round of looking up servers */
 
 uint64_t agent_clock(void)
 {
@@ -57,6 +58,14 @@ pid_t agent_fork(const struct agent *agent)
 	return 0;
 }
 
+void agent_missed_server(struct agent *agent)
+{
+	uint64_t soon = agent->located + LOCATE, due;
+
+	if (agent->locating && sd_event_source_get_time(agent->locating, &due) >= 0 && soon < due)
+		sd_event_source_set_time(agent->locating, soon);
+}
+
 static _Noreturn void grow(const struct agent *agent)
 {
 	struct xb_written written = {.growth_due = true};
@@ -82,13 +91,13 @@ static void start_growing(struct agent *agent)
 	agent->growing = error >= 0;
 }
 
-static uint32_t count_open(const struct xb_interfaces *all)
+static uint32_t count_amiss(const struct xb_interfaces *all)
 {
-	uint32_t open = 0;
+	uint32_t amiss = 0;
 
 	for (size_t i = 0; i < all->count; i++)
-		open += xb_interface_is_open(&all->item[i]);
-	return open;
+		amiss += xb_interface_is_amiss(&all->item[i]);
+	return amiss;
 }
 
 /* Once, and not after each write. */
@@ -98,7 +107,7 @@ static void tell_open(struct agent *agent)
 
 	if (!agent->written.looked)
 		return;
-	open = count_open(&agent->written.interfaces);
+	open = count_amiss(&agent->written.interfaces);
 	if (open == agent->open)
 		xb_written_free(&agent->written);
 	else

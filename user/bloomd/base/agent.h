@@ -20,6 +20,8 @@ struct agent {
 	uint32_t open;		   /* interfaces that are not filtered, as it was told */
 	bool growing;		   /* a child builds a larger filter */
 	uint64_t heard;		   /* when agent_writes() told it, agent_clock() */
+	sd_event_source *locating; /* looks up the servers again, bloomd/peers.h; NULL: nobody */
+	uint64_t located;	   /* when that was done, agent_clock() */
 };
 
 /* The time by which the parts wait for something: CLOCK_MONOTONIC, us. */
@@ -34,6 +36,9 @@ void agent_wrote(struct agent *agent);
 /* Before a write: from now on the service manager's watchdog waits for the loop again, though it
  * may have heard from the loop long ago. At most one message a second. */
 void agent_writes(struct agent *agent);
+
+/* A server cannot be reached: where it is will be looked up again soon. */
+void agent_missed_server(struct agent *agent);
 
 /*
  * As fork(), for long work beside the loop; an error has its message. The child opens all that it

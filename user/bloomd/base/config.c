@@ -10,21 +10,23 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bloomd/base/listener.h"
+#include "model/verdict.h"
 #include "store/lists.h"
 
-int config_set_text(char **text, const char *value)
+static void *field_of(const struct config_key *key, void *section)
 {
-	char *copy = strdup(value);
-
-	if (!copy)
-		return xb_out_of_memory();
-	free(*text);
-	*text = copy;
-	return 0;
+	return (char *)section + key->field;
 }
 
-int config_set_mode(const char *value, unsigned int *mode)
+int config_text(const struct config_key *key, void *section, const char *value)
 {
+	return xb_text_set(field_of(key, section), value);
+}
+
+int config_mode(const struct config_key *key, void *section, const char *value)
+{
+	unsigned int *mode = field_of(key, section);
 	char *end;
 	unsigned long number = strtoul(value, &end, 8);
 
@@ -35,40 +37,97 @@ int config_set_mode(const char *value, unsigned int *mode)
 	return 0;
 }
 
-int config_set_list(char **text, const char *value)
+int config_check_list(const char *name)
 {
-	if (!xb_list_name_ok(value))
+	if (!xb_list_name_ok(name))
 		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
-				      XB_SHOW(value));
-	if (!strcmp(value, XB_LIST_ALLOW))
-		return xb_input_error("'%s' is the name of the allowlist's own list", value);
-	return config_set_text(text, value);
+				      XB_SHOW(name));
+	if (!strcmp(name, XB_LIST_ALLOW))
+		return xb_input_error("'%s' is the name of the allowlist's own list", name);
+	return 0;
 }
 
-int config_set_file(char **text, const char *value, size_t most)
+int config_list(const struct config_key *key, void *section, const char *value)
+{
+	int error = config_check_list(value);
+
+	return error ? error : config_text(key, section, value);
+}
+
+/* It has to be there by now: a reload that finds none must change nothing. */
+int config_group(const struct config_key *key, void *section, const char *value)
+{
+	gid_t id;
+	int error = listener_group(value, &id);
+
+	return error ? error : config_text(key, section, value);
+}
+
+static int check_file(const char *path, size_t most, struct stat *about)
+{
+	if (*path != '/' || strlen(path) >= most)
+		return xb_input_error("not the whole path of a file: '%s'", XB_SHOW(path));
+	if (stat(path, about))
+		return xb_input_error("cannot use %s: %s", path, strerror(errno));
+	return S_ISREG(about->st_mode) ? 0 : xb_input_error("%s is not a file", path);
+}
+
+/* Who has a key or password can do what it is for. */
+int config_check_secret(const char *path, size_t most)
 {
 	struct stat about;
+	int error = check_file(path, most, &about);
 
-	if (*value != '/' || strlen(value) >= most)
-		return xb_input_error("not the whole path of a file: '%s'", XB_SHOW(value));
-	if (stat(value, &about))
-		return xb_input_error("cannot use %s: %s", value, strerror(errno));
-	if (!S_ISREG(about.st_mode))
-		return xb_input_error("%s is not a file", value);
-	return config_set_text(text, value);
+	if (!error && about.st_mode & S_IROTH)
+		return xb_input_error("everybody can read %s: chmod o-r", path);
+	return error;
 }
 
-int config_set_choice(const char *key, const char *value, const char *no, const char *yes,
-		      bool *chosen)
+int config_file(const struct config_key *key, void *section, const char *value)
 {
-	*chosen = !strcmp(value, yes);
-	return *chosen || !strcmp(value, no) ? 0
-					     : xb_input_error("%s takes %s or %s, not '%s'", key,
-							      yes, no, XB_SHOW(value));
+	struct stat about;
+	int error = check_file(value, key->most, &about);
+
+	return error ? error : config_text(key, section, value);
 }
 
-int config_set_number(const char *value, uint64_t most, uint64_t *number)
+int config_secret(const struct config_key *key, void *section, const char *value)
 {
+	int error = config_check_secret(value, key->most);
+
+	return error ? error : config_text(key, section, value);
+}
+
+static int choose(const struct config_key *key, void *section, const char *value,
+		  const char *const words[2])
+{
+	bool *chosen = field_of(key, section);
+
+	*chosen = !strcmp(value, words[1]);
+	if (*chosen || !strcmp(value, words[0]))
+		return 0;
+	return xb_input_error("%s takes %s or %s, not '%s'", key->name, words[1], words[0],
+			      XB_SHOW(value));
+}
+
+int config_yes(const struct config_key *key, void *section, const char *value)
+{
+	return choose(key, section, value, (const char *[]){"no", "yes"});
+}
+
+int config_no(const struct config_key *key, void *section, const char *value)
+{
+	return choose(key, section, value, (const char *[]){"yes", "no"});
+}
+
+int config_flush(const struct config_key *key, void *section, const char *value)
+{
+	return choose(key, section, value, (const char *[]){"keep", "flush"});
+}
+
+int config_number(const struct config_key *key, void *section, const char *value)
+{
+	uint64_t *number = field_of(key, section), most = key->most;
 	unsigned long long parsed;
 	char *end;
 
@@ -104,34 +163,36 @@ static bool take_units(const char *value, const struct unit *units, uint64_t mos
 	return true;
 }
 
-int config_set_seconds(const char *value, uint32_t most, uint32_t *seconds)
+int config_seconds(const struct config_key *key, void *section, const char *value)
 {
 	static const struct unit units[] = {{"", 1},	  {"s", 1},	 {"m", 60}, {"h", 3600},
 					    {"d", 86400}, {"w", 604800}, {0}};
+	uint32_t *seconds = field_of(key, section);
 	uint64_t number;
 
-	if (!take_units(value, units, most, &number))
+	if (!take_units(value, units, key->most, &number))
 		return xb_input_error(
 			"not a whole number of seconds, or one with a unit (90s, 15m, "
-			"1h, 30d, 2w), from 1 to %u seconds: '%s'",
-			most, XB_SHOW(value));
+			"1h, 30d, 2w), from 1 to %" PRIu64 " seconds: '%s'",
+			key->most, XB_SHOW(value));
 	*seconds = (uint32_t)number;
 	return 0;
 }
 
-int config_set_bytes(const char *value, uint64_t *bytes)
+int config_bytes(const struct config_key *key, void *section, const char *value)
 {
 	static const struct unit units[] = {
 		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {0}};
 
-	if (take_units(value, units, (uint64_t)1 << 30, bytes))
+	if (take_units(value, units, (uint64_t)1 << 30, field_of(key, section)))
 		return 0;
 	return xb_input_error("not a number of bytes, or one with k, m or g, up to 1g: '%s'",
 			      XB_SHOW(value));
 }
 
-int config_set_factor(const char *value, double *factor)
+int config_factor(const struct config_key *key, void *section, const char *value)
 {
+	double *factor = field_of(key, section);
 	char *end;
 	double number = strtod(value, &end);
 
@@ -142,8 +203,9 @@ int config_set_factor(const char *value, double *factor)
 	return 0;
 }
 
-int config_set_share(const char *value, double *share)
+int config_share(const struct config_key *key, void *section, const char *value)
 {
+	double *share = field_of(key, section);
 	char *end;
 	double percent = strtod(value, &end);
 
@@ -152,4 +214,20 @@ int config_set_share(const char *value, double *share)
 				      XB_SHOW(value));
 	*share = percent / 100;
 	return 0;
+}
+
+int config_verdict(const struct config_key *key, void *section, const char *value)
+{
+	struct config_terms *terms = field_of(key, section);
+
+	terms->judges = true;
+	return xb_domain_verdict_parse(value, &terms->verdict);
+}
+
+int config_scope(const struct config_key *key, void *section, const char *value)
+{
+	struct config_terms *terms = field_of(key, section);
+
+	terms->scopes = true;
+	return xb_scope_parse(value, &terms->scope);
 }

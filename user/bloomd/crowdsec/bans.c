@@ -5,20 +5,50 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/writeall.h"
 #include "engine/feedguard.h"
 #include "model/bogon.h"
 
-/* The time of a decision is what is left when an answer comes, so it moves by the time that answers
- * take. By so many seconds it is the same. */
-#define SLACK 5
-
 void bans_free(struct bans *bans)
 {
-	free(bans->item);
+	if (bans->mapped)
+		munmap(bans->item, bans->count * sizeof(*bans->item));
+	else
+		free(bans->item);
 	*bans = (struct bans){0};
+}
+
+int bans_save(const struct bans *bans, int fd)
+{
+	return xb_write_all(fd, bans->item, bans->count * sizeof(*bans->item))
+		       ? 0
+		       : xb_system_error(errno, "cannot keep the decisions");
+}
+
+int bans_load(int fd, struct bans *bans)
+{
+	struct stat about;
+	size_t size;
+
+	*bans = (struct bans){0};
+	if (fstat(fd, &about))
+		return xb_system_error(errno, "cannot read the decisions");
+	size = (size_t)about.st_size;
+	if (!size)
+		return 0;
+	bans->item = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bans->item == MAP_FAILED) {
+		bans->item = NULL;
+		return xb_out_of_memory();
+	}
+	bans->count = bans->room = size / sizeof(*bans->item);
+	bans->mapped = true;
+	return 0;
 }
 
 void ban_answer_free(struct ban_answer *answer)
@@ -203,7 +233,8 @@ static const struct ban *with_id(struct group *group, uint64_t id)
 
 static bool is_same_time(uint32_t known, uint32_t told, uint32_t now)
 {
-	return known > now && told <= (uint64_t)known + SLACK && known <= (uint64_t)told + SLACK;
+	return known > now && told <= (uint64_t)known + BANS_SLACK &&
+	       known <= (uint64_t)told + BANS_SLACK;
 }
 
 /* The decisions of the entry that go on. What was added wins over what was deleted: deletions come
@@ -270,7 +301,7 @@ static int merge_entry(struct merging *merging, const struct xb_entry *entry)
 		return error;
 	is = last_end(merging->after, first, merging->after->count, merging->now);
 	if (is ? is != was || whole : ended)
-		return change(merging->changes, entry, is, ended);
+		return change(merging->changes, entry, is, ended || merging->takes & BANS_EXACT);
 	return 0;
 }
 
@@ -305,33 +336,52 @@ size_t bans_entries(const struct bans *bans)
 	return count;
 }
 
+size_t bans_step(const struct bans *bans, size_t at, uint32_t now, uint32_t *until)
+{
+	size_t end = end_of(bans, at);
+
+	*until = last_end(bans, at, end, now);
+	return end;
+}
+
 size_t bans_live_entries(const struct bans *bans, uint32_t now)
 {
 	size_t count = 0;
+	uint32_t until;
 
-	for (size_t at = 0, end; at < bans->count; at = end) {
-		bool live = false;
-
-		end = end_of(bans, at);
-		for (size_t i = at; i < end; i++)
-			live |= bans->item[i].until > now;
-		count += live;
-	}
+	for (size_t at = 0; at < bans->count; count += until != 0)
+		at = bans_step(bans, at, now, &until);
 	return count;
+}
+
+int bans_to_file(const struct bans *bans, uint32_t now, struct xb_listfile *file)
+{
+	uint32_t until;
+
+	*file = (struct xb_listfile){.items =
+					     xb_array_alloc(bans->count + 1, sizeof(*file->items))};
+	if (!file->items)
+		return xb_out_of_memory();
+	for (size_t at = 0, next; at < bans->count; at = next) {
+		next = bans_step(bans, at, now, &until);
+		if (until)
+			file->items[file->count++] = (struct xb_item){.entry = bans->item[at].entry,
+								      .timeout = until - now};
+	}
+	return 0;
 }
 
 double bans_share(const struct bans *bans)
 {
-	struct xb_listfile file = {0};
+	struct xb_listfile file;
 	double four, six;
 
-	file.items = xb_array_alloc(bans->count + 1, sizeof(*file.items));
-	if (!file.items)
+	if (bans_to_file(bans, 0, &file)) {
+		xb_error_clear();
 		return -1;
-	for (size_t at = 0; at < bans->count; at = end_of(bans, at))
-		file.items[file.count++] = (struct xb_item){.entry = bans->item[at].entry};
+	}
 	four = xb_feed_share(&file, false);
 	six = xb_feed_share(&file, true);
-	free(file.items);
+	xb_listfile_free(&file);
 	return four > six ? four : six;
 }

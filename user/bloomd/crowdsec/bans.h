@@ -9,6 +9,7 @@
 
 #include "engine/patch.h"
 #include "fetch/record.h"
+#include "lists/items.h"
 
 /* One decision: the entry is banned until then. Several may ban one entry. */
 struct ban {
@@ -21,14 +22,28 @@ struct ban {
 struct bans {
 	struct ban *item;
 	size_t count, room;
+	bool mapped; /* of a file, see bans_load() */
 };
 void bans_free(struct bans *bans);
+
+/* From one process to another by a file in memory, which is empty at first. Each returns 0, or an
+ * error with its message. What was loaded stays when the file is closed. */
+int bans_save(const struct bans *bans, int fd);
+int bans_load(int fd, struct bans *bans);
 
 /* How many different entries they ban. */
 size_t bans_entries(const struct bans *bans);
 
 /* The same without what is over; now: seconds since 1970. */
 size_t bans_live_entries(const struct bans *bans, uint32_t now);
+
+/* For a walk over the entries: until when that is banned which stands at `at` (0: no more; now:
+ * seconds since 1970). Returns where the next one stands. */
+size_t bans_step(const struct bans *bans, size_t at, uint32_t now, uint32_t *until);
+
+/* The time of a decision is what is left when an answer comes, so it moves by the time that answers
+ * take. By so many seconds it is the same. */
+#define BANS_SLACK 5
 
 /* An answer of the server, as bloomd-fetch hands it over, each field checked. */
 struct ban_answer {
@@ -45,7 +60,8 @@ int ban_answer_read(const void *bytes, size_t size, int64_t now, struct ban_answ
 /* What of an answer is taken. */
 #define BANS_ADDED   1U
 #define BANS_DELETED 2U
-#define BANS_WHOLE   4U /* it has all decisions: what is missing in the list comes back */
+#define BANS_WHOLE   4U /* what is missing in the list comes back */
+#define BANS_EXACT   8U /* the list takes the times that are known now, also shorter ones */
 
 struct ban_changes {
 	struct xb_patch_item *item;
@@ -60,6 +76,10 @@ struct ban_changes {
  */
 int bans_merge(const struct bans *before, const struct ban_answer *answer, uint32_t now,
 	       unsigned int takes, struct bans *after, struct ban_changes *changes);
+
+/* What is banned as a list file, with the seconds that are left of each. now: as above. Returns 0,
+ * or an error with its message; the caller frees the file in either case. */
+int bans_to_file(const struct bans *bans, uint32_t now, struct xb_listfile *file);
 
 /* The share of the address space that they ban, of IPv4 or of 2000::/3, whichever is more. -1
  * without memory. */

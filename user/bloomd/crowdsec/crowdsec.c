@@ -20,17 +20,24 @@
 
 #include "base/error.h"
 #include "base/patience.h"
+#include "bloomd/base/helper.h"
 #include "bloomd/base/log.h"
+#include "bloomd/crowdsec/csanswer.h"
 #include "bloomd/crowdsec/csplan.h"
 #include "bloomd/crowdsec/csstate.h"
 #include "bloomd/crowdsec/cswork.h"
 #include "bloomd/crowdsec/usage.h"
 #include "bloomd/feeds/fetcher.h"
+#include "engine/peercause.h"
 #include "engine/tallies.h"
 
 #define MS	 1000ULL    /* us */
 #define SECOND	 1000000ULL /* us */
 #define PATIENCE 120	    /* seconds that the changes wait for other writers */
+
+/* Of a million bans some end all the time, and then all are looked up: that takes up to one of so
+ * many parts of the time. */
+#define LOOK_SHARE 20
 
 struct crowdsec {
 	struct agent *agent;
@@ -46,9 +53,13 @@ struct crowdsec {
 	bool asked;	  /* somebody wants all decisions */
 	uint64_t resync;  /* when all are asked for, agent_clock() */
 	const char *cause;
+	uint64_t look;	/* when the list may be compared again, agent_clock() */
+	int64_t wall;	/* the time of day less that since the boot, when it was looked at; us */
+	bool clock_set; /* since all decisions came last */
 	/* Of the present request. */
 	bool hurried;
-	struct csanswer answer;
+	bool whole;
+	int after; /* file in which the worker says what is banned then; -1: none */
 };
 
 static uint32_t random_number(void)
@@ -72,6 +83,13 @@ static bool is_sleeping(const struct crowdsec *crowdsec)
 
 /* --- the end of a request --- */
 
+static void drop_after(struct crowdsec *crowdsec)
+{
+	if (crowdsec->after >= 0)
+		close(crowdsec->after);
+	crowdsec->after = -1;
+}
+
 /* Plans the next request. */
 static void end(struct crowdsec *crowdsec, uint32_t retry_after)
 {
@@ -84,7 +102,7 @@ static void end(struct crowdsec *crowdsec, uint32_t retry_after)
 
 	if (crowdsec->hurried)
 		delay = 0;
-	csanswer_free(&crowdsec->answer);
+	drop_after(crowdsec);
 	sleep_for(crowdsec, delay * MS);
 	csstate_save(&crowdsec->state, delay);
 }
@@ -100,29 +118,30 @@ static void end_badly(struct crowdsec *crowdsec, const char *outcome, const char
 /* The answer is in force. */
 static void end_well(struct crowdsec *crowdsec)
 {
-	struct csanswer *answer = &crowdsec->answer;
-
-	bans_free(&crowdsec->bans);
-	crowdsec->bans = answer->after;
-	answer->after = (struct bans){0};
 	crowdsec->known = true;
-	if (answer->whole)
+	if (crowdsec->whole) {
 		crowdsec->resync = agent_clock() +
 				   MS * csplan_resync(crowdsec->config->resync, random_number());
-	csstate_answered(&crowdsec->state, answer,
-			 bans_live_entries(&crowdsec->bans, (uint32_t)time(NULL)));
+		crowdsec->clock_set = false;
+	}
+	csstate_answered(&crowdsec->state, crowdsec->outcome, crowdsec->whole);
 	end(crowdsec, 0);
 	usage_ready(crowdsec->usage);
 }
 
 /* --- an answer --- */
 
-static _Noreturn void work(struct crowdsec *crowdsec)
+static _Noreturn void work(struct crowdsec *crowdsec, int body)
 {
 	struct cswork work = {.paths = &crowdsec->agent->paths,
-			      .config = crowdsec->config,
-			      .changes = &crowdsec->answer.changes,
-			      .whole = crowdsec->answer.whole,
+			      .config = crowdsec->agent->config,
+			      .before = &crowdsec->bans,
+			      .state = &crowdsec->state.now,
+			      .whole = crowdsec->whole,
+			      .exact = crowdsec->clock_set,
+			      .looks = agent_clock() >= crowdsec->look,
+			      .body = body,
+			      .after = crowdsec->after,
 			      .outcome = crowdsec->outcome};
 
 	xb_patience_set(PATIENCE);
@@ -139,9 +158,25 @@ static void tell_changes(const struct crowdsec *crowdsec)
 	if (outcome->added || outcome->removed || outcome->renewed)
 		log_info("crowdsec%s: %" PRIu64 " entries added, %" PRIu64 " removed, %" PRIu64
 			 " renewed; %" PRIu64 " in list %s",
-			 crowdsec->answer.whole ? ", all decisions" : "", outcome->added,
-			 outcome->removed, outcome->renewed, outcome->members,
+			 crowdsec->whole ? ", all decisions" : "", outcome->added, outcome->removed,
+			 outcome->renewed, outcome->members,
 			 crowdsec_config_list(crowdsec->config));
+}
+
+/* From now on that is known which the worker knew last. */
+static int take_over(struct crowdsec *crowdsec)
+{
+	struct bans after;
+	int error;
+
+	if (crowdsec->outcome->same)
+		return 0;
+	error = bans_load(crowdsec->after, &after);
+	if (error)
+		return error;
+	bans_free(&crowdsec->bans);
+	crowdsec->bans = after;
+	return 0;
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -160,65 +195,122 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 		return 0;
 	}
 	tell_changes(crowdsec);
-	if (outcome->held &&
-	    csanswer_hold(&crowdsec->answer, &crowdsec->bans, outcome->held, outcome->members))
+	if (outcome->look_time)
+		crowdsec->look = agent_clock() + LOOK_SHARE * outcome->look_time;
+	if (take_over(crowdsec))
 		end_badly(crowdsec, XB_FEED_FAILED, xb_error_message(), 0);
 	else
 		end_well(crowdsec);
 	return 0;
 }
 
-static void start_work(struct crowdsec *crowdsec)
+static void end_child(struct crowdsec *crowdsec)
 {
-	*crowdsec->outcome = (struct cswork_outcome){0};
-	crowdsec->child = agent_fork(crowdsec->agent);
-	if (!crowdsec->child)
-		work(crowdsec);
-	if (crowdsec->child > 0 &&
-	    sd_event_add_child(crowdsec->agent->loop, &crowdsec->worker, crowdsec->child, WEXITED,
-			       on_worked, crowdsec) >= 0)
-		return;
+	crowdsec->worker = sd_event_source_disable_unref(crowdsec->worker);
 	if (crowdsec->child > 0) {
 		kill(crowdsec->child, SIGKILL);
 		waitpid(crowdsec->child, NULL, 0);
 	}
 	crowdsec->child = 0;
+}
+
+/* Of the last outcome stay how many are banned, and the mark of the list. */
+static void begin_outcome(struct crowdsec *crowdsec)
+{
+	struct cswork_outcome fresh = {.entries = crowdsec->outcome->entries, .same = true};
+
+	memcpy(fresh.stamp, crowdsec->outcome->stamp, sizeof(fresh.stamp));
+	*crowdsec->outcome = fresh;
+}
+
+static void start_work(struct crowdsec *crowdsec, int body)
+{
+	crowdsec->after = helper_file("decisions");
+	if (crowdsec->after < 0) {
+		end_badly(crowdsec, XB_FEED_FAILED, xb_error_message(), 0);
+		return;
+	}
+	crowdsec->child = agent_fork(crowdsec->agent);
+	if (!crowdsec->child)
+		work(crowdsec, body);
+	if (crowdsec->child > 0 &&
+	    sd_event_add_child(crowdsec->agent->loop, &crowdsec->worker, crowdsec->child, WEXITED,
+			       on_worked, crowdsec) >= 0)
+		return;
+	end_child(crowdsec);
 	end_badly(crowdsec, XB_FEED_FAILED, "no process can be started", 0);
+}
+
+/* Whether the answer changes nothing, and there is nothing to do for the list either. */
+static bool is_settled(const struct crowdsec *crowdsec, int body)
+{
+	return !crowdsec->whole && !*crowdsec->state.now.left && csanswer_is_empty(body) &&
+	       (agent_clock() < crowdsec->look ||
+		cswork_is_as_left(&crowdsec->agent->paths, crowdsec_config_list(crowdsec->config),
+				  &crowdsec->bans, crowdsec->outcome->stamp));
+}
+
+static void end_without_answer(struct crowdsec *crowdsec, const struct fetch_result *result)
+{
+	char why[XB_FEED_TEXT];
+
+	snprintf(why, sizeof(why), "%s", result->detail);
+	if (fetcher_missed(result) && !crowdsec->config->socket) {
+		agent_missed_server(crowdsec->agent);
+		xb_peer_cause(&crowdsec->agent->paths, crowdsec->config->url, result->detail, why,
+			      sizeof(why));
+	}
+	end_badly(crowdsec, fetcher_outcome(result->outcome), why, result->retry_after);
 }
 
 static void on_answer(void *context, const struct fetched *fetched)
 {
 	const struct fetch_result *result = &fetched->result;
 	struct crowdsec *crowdsec = context;
-	int error;
 
 	crowdsec->state.now.status = result->status;
 	if (result->outcome != FETCH_TAKEN) {
 		fetcher_stop(crowdsec->fetcher);
 		crowdsec->fetcher = NULL;
-		end_badly(crowdsec, fetcher_outcome(result->outcome), result->detail,
-			  result->retry_after);
+		end_without_answer(crowdsec, result);
 		return;
 	}
-	error = csanswer_take(&crowdsec->answer, fetched->body, &crowdsec->bans, crowdsec->config,
-			      &crowdsec->agent->paths);
+	begin_outcome(crowdsec);
+	if (is_settled(crowdsec, fetched->body))
+		end_well(crowdsec);
+	else
+		start_work(crowdsec, fetched->body);
 	close(fetched->body);
 	fetcher_stop(crowdsec->fetcher);
 	crowdsec->fetcher = NULL;
-	if (error)
-		end_badly(crowdsec, XB_FEED_FAILED, xb_error_message(), 0);
-	else if (crowdsec->answer.changes.count)
-		start_work(crowdsec);
-	else
-		end_well(crowdsec);
 }
 
 /* --- asking --- */
+
+static int64_t time_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * (int64_t)SECOND + now.tv_nsec / 1000;
+}
+
+/* By a clock that was set, bans have ended early or end late, and no longer as the server means. */
+static void look_at_clock(struct crowdsec *crowdsec)
+{
+	int64_t wall = time_of(CLOCK_REALTIME) - time_of(CLOCK_BOOTTIME);
+
+	if (llabs(wall - crowdsec->wall) > BANS_SLACK * (int64_t)SECOND)
+		crowdsec->clock_set = true;
+	crowdsec->wall = wall;
+}
 
 static const char *cause_to_resync(const struct crowdsec *crowdsec)
 {
 	if (!crowdsec->known)
 		return crowdsec->cause;
+	if (crowdsec->clock_set)
+		return "clock";
 	if (crowdsec->asked)
 		return "asked";
 	return agent_clock() >= crowdsec->resync ? "period" : NULL;
@@ -233,7 +325,7 @@ static int ask(struct crowdsec *crowdsec)
 		return xb_out_of_memory();
 	crowdsec_config_ask(crowdsec->config, request);
 	request->kind = FETCH_DECISIONS;
-	crowdsec_config_stream(crowdsec->config, crowdsec->answer.whole, request->url);
+	crowdsec_config_stream(crowdsec->config, crowdsec->whole, request->url);
 	error = fetcher_ask(crowdsec->agent, request, on_answer, crowdsec, &crowdsec->fetcher);
 	free(request);
 	return error;
@@ -242,11 +334,13 @@ static int ask(struct crowdsec *crowdsec)
 static int on_time(sd_event_source *source, uint64_t time, void *context)
 {
 	struct crowdsec *crowdsec = context;
-	const char *cause = cause_to_resync(crowdsec);
+	const char *cause;
 
 	(void)source;
 	(void)time;
-	csanswer_begin(&crowdsec->answer, cause);
+	look_at_clock(crowdsec);
+	cause = cause_to_resync(crowdsec);
+	crowdsec->whole = cause;
 	if (cause)
 		xb_tally_add(&crowdsec->agent->paths, XB_TALLY_CROWDSEC_RESYNCS, cause, NULL, 1);
 	crowdsec->asked = crowdsec->hurried = crowdsec->known = false;
@@ -273,14 +367,14 @@ bool crowdsec_update(struct crowdsec *crowdsec, const char *name)
 
 static void show_counters(const struct xb_paths *paths)
 {
-	static const char *const causes[] = {"start", "failure", "period", "asked"};
+	static const char *const causes[] = {"start", "failure", "clock", "period", "asked"};
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		xb_tally_add(paths, XB_TALLY_CROWDSEC_RESYNCS, causes[i], NULL, 0);
 	csanswer_show_counters(paths);
 }
 
-static int prepare(struct crowdsec *crowdsec)
+static int prepare(struct crowdsec *crowdsec, const struct xb_feed_state *former)
 {
 	struct agent *agent = crowdsec->agent;
 	int error;
@@ -295,14 +389,14 @@ static int prepare(struct crowdsec *crowdsec)
 					   SECOND / 20, on_time, crowdsec);
 	if (error < 0)
 		return xb_system_error(-error, "cannot make a timer");
-	csstate_open(&crowdsec->state, &agent->paths, crowdsec->config);
+	csstate_open(&crowdsec->state, &agent->paths, crowdsec->config, former);
 	show_counters(&agent->paths);
 	return crowdsec->config->silent
 		       ? 0
 		       : usage_start(agent, crowdsec->config, &crowdsec->bans, &crowdsec->usage);
 }
 
-int crowdsec_start(struct agent *agent, struct crowdsec **out)
+static int start(struct agent *agent, const struct xb_feed_state *former, struct crowdsec **out)
 {
 	const struct crowdsec_config *config = agent->config->crowdsec;
 	struct crowdsec *crowdsec;
@@ -316,14 +410,21 @@ int crowdsec_start(struct agent *agent, struct crowdsec **out)
 		return xb_out_of_memory();
 	crowdsec->agent = agent;
 	crowdsec->config = config;
+	crowdsec->after = -1;
+	crowdsec->wall = time_of(CLOCK_REALTIME) - time_of(CLOCK_BOOTTIME);
 	crowdsec->cause = "start";
-	error = prepare(crowdsec);
+	error = prepare(crowdsec, former);
 	if (error) {
 		crowdsec_stop(crowdsec);
 		return error;
 	}
 	*out = crowdsec;
 	return 0;
+}
+
+int crowdsec_start(struct agent *agent, struct crowdsec **crowdsec)
+{
+	return start(agent, NULL, crowdsec);
 }
 
 /* The changes end with this process: they are made as a whole, or not at all. */
@@ -333,28 +434,42 @@ void crowdsec_stop(struct crowdsec *crowdsec)
 		return;
 	usage_stop(crowdsec->usage);
 	fetcher_stop(crowdsec->fetcher);
-	sd_event_source_disable_unref(crowdsec->worker);
-	if (crowdsec->child > 0) {
-		kill(crowdsec->child, SIGKILL);
-		waitpid(crowdsec->child, NULL, 0);
-	}
+	end_child(crowdsec);
 	sd_event_source_disable_unref(crowdsec->timer);
-	csanswer_free(&crowdsec->answer);
+	drop_after(crowdsec);
 	bans_free(&crowdsec->bans);
 	if (crowdsec->outcome)
 		munmap(crowdsec->outcome, sizeof(*crowdsec->outcome));
 	free(crowdsec);
 }
 
+/* A list that the worker leaves may be another section's by now. */
+static void stand_back(struct crowdsec *crowdsec)
+{
+	if (!crowdsec->child || !*crowdsec->state.now.left)
+		return;
+	end_child(crowdsec);
+	drop_after(crowdsec);
+	crowdsec->cause = "failure";
+	sleep_for(crowdsec, 0);
+}
+
 int crowdsec_reload(struct agent *agent, struct crowdsec **crowdsec)
 {
 	const struct crowdsec_config *config = agent->config->crowdsec;
+	struct xb_feed_state former = {0};
 
 	if (*crowdsec && config && crowdsec_config_is_same((*crowdsec)->config, config)) {
 		(*crowdsec)->config = config;
 		usage_moved((*crowdsec)->usage, config);
+		stand_back(*crowdsec);
 		return 0;
 	}
+	if (*crowdsec)
+		former = (*crowdsec)->state.now;
+	/* What it has listed goes with the section, whatever became of its file. */
+	if (*crowdsec && !config && xb_feed_state_write(agent->paths.state, &former))
+		log_error("crowdsec");
 	crowdsec_stop(*crowdsec);
-	return crowdsec_start(agent, crowdsec);
+	return start(agent, *former.name ? &former : NULL, crowdsec);
 }

@@ -12,7 +12,8 @@ int crowdsec_start(struct agent *agent, struct crowdsec **crowdsec);
 void crowdsec_stop(struct crowdsec *crowdsec);
 
 /* Takes over agent->config, which is new; that before it may go afterwards. Before feeds_reload(),
- * which deals with the list if the section is gone. */
+ * which deals with the list if the section is gone, and forgets feeds that are gone: they may have
+ * filled the list. */
 int crowdsec_reload(struct agent *agent, struct crowdsec **crowdsec);
 
 /* Asks for all decisions now, if it has this name (NULL: any). Returns whether; NULL has none. */

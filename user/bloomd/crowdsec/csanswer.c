@@ -4,18 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "engine/tallies.h"
-
-void csanswer_begin(struct csanswer *answer, bool whole)
-{
-	csanswer_free(answer);
-	*answer = (struct csanswer){.whole = whole, .guard = ""};
-}
 
 void csanswer_free(struct csanswer *answer)
 {
@@ -29,6 +25,9 @@ static int merge(struct csanswer *answer, const struct bans *before, unsigned in
 {
 	if (answer->whole)
 		takes |= BANS_WHOLE;
+	if (answer->exact)
+		takes |= BANS_EXACT;
+	answer->takes = takes;
 	bans_free(&answer->after);
 	free(answer->changes.item);
 	return bans_merge(before, &answer->told, (uint32_t)time(NULL), takes, &answer->after,
@@ -108,11 +107,24 @@ static int read_answer(struct ban_answer *told, int body)
 	return error;
 }
 
+bool csanswer_is_empty(int body)
+{
+	static const struct fetch_left_out none;
+	struct fetch_records head;
+	struct stat about;
+
+	return !fstat(body, &about) && about.st_size == sizeof(head) &&
+	       pread(body, &head, sizeof(head), 0) == sizeof(head) &&
+	       head.magic == FETCH_RECORDS_MAGIC && !head.count &&
+	       !memcmp(&head.left_out, &none, sizeof(none));
+}
+
 int csanswer_take(struct csanswer *answer, int body, const struct bans *before,
 		  const struct crowdsec_config *config, const struct xb_paths *paths)
 {
 	int error = read_answer(&answer->told, body);
 
+	answer->guard = "";
 	if (error)
 		return error;
 	show_left_out(&answer->told, paths);
@@ -120,6 +132,11 @@ int csanswer_take(struct csanswer *answer, int body, const struct bans *before,
 	if (!error && is_too_much(answer, config))
 		error = merge(answer, before, BANS_DELETED);
 	return error;
+}
+
+int csanswer_refill(struct csanswer *answer, const struct bans *before)
+{
+	return merge(answer, before, answer->takes | BANS_WHOLE);
 }
 
 int csanswer_hold(struct csanswer *answer, const struct bans *before, uint64_t held,

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomd/crowdsec/csconfig.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bloomd/base/owners.h"
 #include "bloomd/feeds/feedconfig.h"
-#include "model/verdict.h"
 
 #define EVERY	    10 /* as the bouncers of CrowdSec */
 #define RESYNC	    7200
@@ -28,10 +25,11 @@
 _Static_assert(URL_MAX + 3 * 3 * WORDS_MAX + 256 < FETCH_URL_MAX, "the URL of the stream fits");
 
 /* The section is there from its first key on. */
-static struct crowdsec_config *section(struct config *config)
+void *crowdsec_config_open(struct config *config, const char *word)
 {
 	struct crowdsec_config *crowdsec = config->crowdsec;
 
+	(void)word;
 	if (crowdsec)
 		return crowdsec;
 	crowdsec = calloc(1, sizeof(*crowdsec));
@@ -49,11 +47,6 @@ static struct crowdsec_config *section(struct config *config)
 	return crowdsec;
 }
 
-#define SECTION(config)                                                                            \
-	struct crowdsec_config *crowdsec = section(config);                                        \
-	if (!crowdsec)                                                                             \
-	return -EIO
-
 static int set_socket(struct crowdsec_config *crowdsec, const char *path)
 {
 	int error;
@@ -61,16 +54,16 @@ static int set_socket(struct crowdsec_config *crowdsec, const char *path)
 	if (*path != '/' || strlen(path) >= FETCH_SOCKET_MAX)
 		return xb_input_error("'%s' is not the whole path of a socket, of at most %d bytes",
 				      XB_SHOW(path), FETCH_SOCKET_MAX - 1);
-	error = config_set_text(&crowdsec->socket, path);
-	return error ? error : config_set_text(&crowdsec->url, "http://127.0.0.1");
+	error = xb_text_set(&crowdsec->socket, path);
+	return error ? error : xb_text_set(&crowdsec->url, "http://127.0.0.1");
 }
 
-static int set_url(struct config *config, const char *value)
+static int set_url(const struct config_key *key, void *section, const char *value)
 {
+	struct crowdsec_config *crowdsec = section;
 	size_t size = strlen(value);
 	int error;
 
-	SECTION(config);
 	if (!strncmp(value, "unix:", 5))
 		return set_socket(crowdsec, value + 5);
 	if (strncasecmp(value, "https://", 8) != 0 && strncasecmp(value, "http://", 7) != 0)
@@ -82,79 +75,14 @@ static int set_url(struct config *config, const char *value)
 				      URL_MAX);
 	free(crowdsec->socket);
 	crowdsec->socket = NULL;
-	error = config_set_text(&crowdsec->url, value);
+	error = config_text(key, section, value);
 	while (!error && size && crowdsec->url[size - 1] == '/')
 		crowdsec->url[--size] = '\0';
 	return error;
 }
 
-/* Who has the key can read all decisions, and steals those that are meant for us. */
-static int check_secret(const char *path)
-{
-	struct stat about;
-
-	if (!stat(path, &about) && about.st_mode & S_IROTH)
-		return xb_input_error("everybody can read %s: chmod o-r", path);
-	return 0;
-}
-
-static int set_secret(char **text, const char *value)
-{
-	int error = config_set_file(text, value, FETCH_PATH_MAX);
-
-	return error ? error : check_secret(value);
-}
-
-static int set_key_file(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_secret(&crowdsec->key_file, value);
-}
-
-static int set_cert(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_file(&crowdsec->cert, value, FETCH_PATH_MAX);
-}
-
-static int set_cert_key(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_secret(&crowdsec->cert_key, value);
-}
-
-static int set_ca(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_file(&crowdsec->ca, value, FETCH_PATH_MAX);
-}
-
-static int set_list(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_list(&crowdsec->list, value);
-}
-
-static int set_every(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, 3600, &crowdsec->every);
-}
-
-static int set_resync(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, 7 * DAY, &crowdsec->resync);
-}
-
-static int set_time_limit(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, 3600, &crowdsec->time_limit);
-}
-
 /* Words with blanks or commas between them become words with commas. */
-static int set_words(char **text, const char *value)
+static int set_words(const struct config_key *key, void *section, const char *value)
 {
 	char words[WORDS_MAX] = "", *copy = strdup(value), *rest = NULL;
 	size_t used = 0;
@@ -170,101 +98,42 @@ static int set_words(char **text, const char *value)
 	free(copy);
 	if (error)
 		return error;
-	return used ? config_set_text(text, words) : xb_input_error("no word");
+	return used ? config_text(key, section, words) : xb_input_error("no word");
 }
 
-static int set_origins(struct config *config, const char *value)
+static int set_usage_metrics(const struct config_key *key, void *section, const char *value)
 {
-	SECTION(config);
-	return set_words(&crowdsec->origins, value);
-}
+	struct crowdsec_config *crowdsec = section;
 
-static int set_containing(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_words(&crowdsec->containing, value);
-}
-
-static int set_not_containing(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_words(&crowdsec->not_containing, value);
-}
-
-static int set_verdict(struct config *config, const char *value)
-{
-	SECTION(config);
-	crowdsec->judges = true;
-	return xb_domain_verdict_parse(value, &crowdsec->verdict);
-}
-
-static int set_scope(struct config *config, const char *value)
-{
-	SECTION(config);
-	crowdsec->scopes = true;
-	return xb_scope_parse(value, &crowdsec->scope);
-}
-
-static int set_max_change(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_factor(value, &crowdsec->factor);
-}
-
-static int set_max_share(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_share(value, &crowdsec->share);
-}
-
-static int set_max_entries(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_number(value, UINT32_MAX, &crowdsec->most_entries);
-}
-
-static int set_cleartext(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_choice("cleartext", value, "no", "yes", &crowdsec->cleartext);
-}
-
-static int set_usage_metrics(struct config *config, const char *value)
-{
-	SECTION(config);
 	crowdsec->silent = !strcmp(value, "no");
 	if (crowdsec->silent || !strcmp(value, "yes"))
 		return 0;
-	return config_set_seconds(value, DAY, &crowdsec->usage_every);
+	return config_seconds(key, section, value);
 }
 
-static int set_on_removal(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_choice("on-removal", value, "keep", "flush", &crowdsec->flush);
-}
+#define KEY(name, set, ...) CONFIG_KEY(name, set, crowdsec_config, __VA_ARGS__)
 
 const struct config_key crowdsec_keys[] = {
-	{"url", set_url},
-	{"key-file", set_key_file},
-	{"cert", set_cert},
-	{"cert-key", set_cert_key},
-	{"ca", set_ca},
-	{"cleartext", set_cleartext},
-	{"list", set_list},
-	{"every", set_every},
-	{"resync", set_resync},
-	{"origins", set_origins},
-	{"scenarios-containing", set_containing},
-	{"scenarios-not-containing", set_not_containing},
-	{"verdict", set_verdict},
-	{"scope", set_scope},
-	{"max-change", set_max_change},
-	{"max-entries", set_max_entries},
-	{"max-share", set_max_share},
-	{"time-limit", set_time_limit},
-	{"usage-metrics", set_usage_metrics},
-	{"on-removal", set_on_removal},
+	KEY("url", set_url, url),
+	KEY("key-file", config_secret, key_file, FETCH_PATH_MAX),
+	KEY("cert", config_file, cert, FETCH_PATH_MAX),
+	KEY("cert-key", config_secret, cert_key, FETCH_PATH_MAX),
+	KEY("ca", config_file, ca, FETCH_PATH_MAX),
+	KEY("cleartext", config_yes, cleartext),
+	KEY("list", config_list, list),
+	KEY("every", config_seconds, every, 3600),
+	KEY("resync", config_seconds, resync, 7 * DAY),
+	KEY("origins", set_words, origins),
+	KEY("scenarios-containing", set_words, containing),
+	KEY("scenarios-not-containing", set_words, not_containing),
+	KEY("verdict", config_verdict, terms),
+	KEY("scope", config_scope, terms),
+	KEY("max-change", config_factor, factor),
+	KEY("max-entries", config_number, most_entries, UINT32_MAX),
+	KEY("max-share", config_share, share),
+	KEY("time-limit", config_seconds, time_limit, 3600),
+	KEY("usage-metrics", set_usage_metrics, usage_every, DAY),
+	KEY("on-removal", config_flush, flush),
 	{0},
 };
 
@@ -320,7 +189,7 @@ static int check_access(const struct crowdsec_config *crowdsec)
 	return 0;
 }
 
-int crowdsec_config_check(const struct config *config)
+int crowdsec_config_check(struct config *config)
 {
 	const struct crowdsec_config *crowdsec = config->crowdsec;
 	int error = crowdsec ? check_access(crowdsec) : 0;
@@ -330,10 +199,8 @@ int crowdsec_config_check(const struct config *config)
 	if (feed_config_find(config, CONFIG_CROWDSEC))
 		return xb_input_error("[feed " CONFIG_CROWDSEC "] has the name of the bouncer: "
 				      "give it another");
-	if (feed_config_fills(config, crowdsec_config_list(crowdsec)))
-		return xb_input_error("[crowdsec] and a feed fill the same list, %s",
-				      crowdsec_config_list(crowdsec));
-	return 0;
+	return owners_add(config, "[" CONFIG_CROWDSEC "]", CONFIG_CROWDSEC,
+			  crowdsec_config_list(crowdsec));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -341,7 +208,7 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ?: "", b ?: "");
 }
 
-static bool same_terms(const struct crowdsec_config *a, const struct crowdsec_config *b)
+static bool same_terms(const struct config_terms *a, const struct config_terms *b)
 {
 	char one[XB_SCOPE_TEXT], two[XB_SCOPE_TEXT];
 
@@ -359,7 +226,7 @@ bool crowdsec_config_is_same(const struct crowdsec_config *a, const struct crowd
 	       same_text(a->containing, b->containing) &&
 	       same_text(a->not_containing, b->not_containing) && a->every == b->every &&
 	       a->resync == b->resync && a->time_limit == b->time_limit &&
-	       a->usage_every == b->usage_every && same_terms(a, b) &&
+	       a->usage_every == b->usage_every && same_terms(&a->terms, &b->terms) &&
 	       !(a->factor < b->factor || a->factor > b->factor) &&
 	       !(a->share < b->share || a->share > b->share) &&
 	       a->most_entries == b->most_entries && a->silent == b->silent && a->flush == b->flush;

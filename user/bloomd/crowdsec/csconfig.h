@@ -5,7 +5,6 @@
 
 #include "bloomd/base/config.h"
 #include "fetch/wire.h"
-#include "model/scope.h"
 
 struct crowdsec_config {
 	char *url;    /* without a slash at the end */
@@ -15,9 +14,7 @@ struct crowdsec_config {
 	char *origins, *containing, *not_containing; /* NULL: all */
 	uint32_t every, resync, time_limit;	     /* seconds */
 	uint32_t usage_every;			     /* seconds between two reports of use */
-	bool judges, scopes;
-	uint32_t verdict;
-	struct xb_scope scope;
+	struct config_terms terms;
 	double factor, share; /* 0: the default, and all */
 	uint64_t most_entries;
 	bool cleartext, silent, flush; /* silent: sends no metrics */
@@ -25,8 +22,11 @@ struct crowdsec_config {
 
 extern const struct config_key crowdsec_keys[];
 
-/* After the last file: what one key alone does not show. */
-int crowdsec_config_check(const struct config *config);
+/* See struct config_section. */
+void *crowdsec_config_open(struct config *config, const char *word);
+
+/* After the last file: what one key alone does not show; enters the owner of the list. */
+int crowdsec_config_check(struct config *config);
 void crowdsec_config_free(struct crowdsec_config *crowdsec);
 
 /* Whether two of them, neither NULL, ask for the same. */

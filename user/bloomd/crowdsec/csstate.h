@@ -4,7 +4,7 @@
 #ifndef XB_BLOOMD_CSSTATE_H
 #define XB_BLOOMD_CSSTATE_H
 
-#include "bloomd/crowdsec/csanswer.h"
+#include "bloomd/crowdsec/cswork.h"
 
 struct csstate {
 	const struct xb_paths *paths;
@@ -13,17 +13,18 @@ struct csstate {
 	int64_t saved;		    /* when the file was written */
 };
 
-/* Reads what is known from before, and notes the configuration, so that `bloomctl feeds` shows it
- * before the first answer, and its removal does as it says now. paths: stay where they are. */
+/* Goes on from the former state (NULL: reads what is known from before), and notes the
+ * configuration, so that `bloomctl feeds` shows it before the first answer, and its removal does as
+ * it says now. paths: stay where they are. */
 void csstate_open(struct csstate *state, const struct xb_paths *paths,
-		  const struct crowdsec_config *config);
+		  const struct crowdsec_config *config, const struct xb_feed_state *former);
 
 /* A request has failed; outcome: XB_FEED_... or fetcher_outcome(). */
 void csstate_failed(struct csstate *state, const char *outcome, const char *message);
 
-/* An answer is in force; entries: of the list, from now on. What a guard has kept back is told
- * until a whole answer passes it. */
-void csstate_answered(struct csstate *state, const struct csanswer *answer, size_t entries);
+/* An answer is in force, as *outcome says. What a guard has kept back is told until a whole answer
+ * passes it. */
+void csstate_answered(struct csstate *state, const struct cswork_outcome *outcome, bool whole);
 
 /* After one of these two: delay (ms) until the next request. */
 void csstate_save(struct csstate *state, uint64_t delay);

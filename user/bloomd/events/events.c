@@ -96,7 +96,7 @@ static uint64_t digest_lifelines(const struct xb_lifelines *lifelines)
 }
 
 /* Time servers, for which a program may have to be asked, are left to writes. */
-static int survey(struct look *look)
+static int survey(const struct agent *agent, struct look *look)
 {
 	const struct xb_interfaces *all = &look->health.interfaces;
 	uint32_t *ifindexes = calloc(all->count + 1, sizeof(*ifindexes));
@@ -109,8 +109,8 @@ static int survey(struct look *look)
 	for (size_t i = 0; i < all->count; i++)
 		if (all->item[i].wanted[0] && all->item[i].now.ifindex)
 			ifindexes[count++] = all->item[i].now.ifindex;
-	error = xb_lifelines_find(ifindexes, count, XB_LIFELINE_ALL & ~(1U << XB_LIFELINE_TIME),
-				  &found);
+	error = xb_lifelines_find(ifindexes, count, agent->paths.run,
+				  XB_LIFELINE_ALL & ~(1U << XB_LIFELINE_TIME), &found);
 	look->lifelines = digest_lifelines(&found);
 	xb_lifelines_free(&found);
 	free(ifindexes);
@@ -135,7 +135,7 @@ static int look_at_all(const struct agent *agent, struct look *look)
 	if (is_of_another_namespace(&look->health.problems))
 		return 0;
 	look->problems = digest_problems(&look->health.problems);
-	return look->health.store.wanted_count ? survey(look) : 0;
+	return look->health.store.wanted_count ? survey(agent, look) : 0;
 }
 
 static bool is_write_due(const struct events *events, const struct look *look)
@@ -350,12 +350,15 @@ static void on_network(void *context)
 	put_off(events);
 }
 
-static void on_server_place(void *context)
+void events_notice(struct events *events)
 {
-	struct events *events = context;
-
 	events->changed = true;
 	put_off(events);
+}
+
+static void on_server_place(void *context)
+{
+	events_notice(context);
 }
 
 static void on_pins(void *context)

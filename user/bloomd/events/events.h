@@ -13,4 +13,7 @@ struct events;
 int events_start(struct agent *agent, struct events **events);
 void events_stop(struct events *events);
 
+/* What a survey finds may be something else now. */
+void events_notice(struct events *events);
+
 #endif

@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "bloomd/feeds/feedplan.h"
-#include "store/lists.h"
-#include "store/store.h"
+#include "engine/stamp.h"
 
 #define FETCHES 4 /* at once */
 #define AGAIN	(FEED_SECOND / 5)
@@ -24,8 +23,16 @@ const struct feed_config *feed_configured(const struct feed *feed)
 void feed_sleep(struct feed *feed, uint64_t delay)
 {
 	feed->phase = FEED_SLEEPS;
+	feed->leaving = false;
 	sd_event_source_set_time_relative(feed->timer, delay);
 	sd_event_source_set_enabled(feed->timer, SD_EVENT_ONESHOT);
+}
+
+void feed_wait_to_leave(struct feed *feed)
+{
+	sd_event_source_set_enabled(feed->timer, SD_EVENT_OFF);
+	feed->phase = FEED_WAITS;
+	feed->leaving = true;
 }
 
 /* A clock that was set back must not stop a feed. */
@@ -75,24 +82,6 @@ void feed_watch(struct feed *feed, const char *url)
 
 /* --- fetching --- */
 
-/* Whether the store has what the last import has put there. */
-static bool list_is_whole(const struct agent *agent, const struct xb_feed_state *state)
-{
-	struct xb_store *store;
-	struct xb_txn *txn;
-	const struct xb_list *list;
-	bool whole;
-
-	if (xb_store_begin_reading(agent->paths.state, &store, &txn)) {
-		xb_error_clear();
-		return false;
-	}
-	list = xb_list_find(txn, state->list);
-	whole = list && list->members == (uint64_t)state->entries;
-	xb_store_end_reading(store, txn);
-	return whole;
-}
-
 static bool is_conditional(const struct feed *feed, const struct feed_config *config)
 {
 	const struct xb_feed_state *state = &feed->state;
@@ -100,7 +89,7 @@ static bool is_conditional(const struct feed *feed, const struct feed_config *co
 	return state->last_import && !strcmp(feed->terms, state->terms) &&
 	       feed_plan_lasts(state->last_import, (uint32_t)state->lasts, config->every,
 			       time(NULL)) &&
-	       list_is_whole(feed->all->agent, state);
+	       xb_stamp_holds(feed->all->agent->paths.state, state->list, state->stamp);
 }
 
 static void on_fetched(void *context, const struct fetched *fetched)
@@ -109,6 +98,8 @@ static void on_fetched(void *context, const struct fetched *fetched)
 
 	feed->all->fetching--;
 	feed->fetched = *fetched;
+	if (fetcher_missed(&fetched->result))
+		agent_missed_server(feed->all->agent);
 	feed->phase = FEED_WAITS;
 	feed->all->look_for_work(feed->all);
 }
@@ -158,7 +149,7 @@ static int on_time(sd_event_source *source, uint64_t time, void *context)
 		fetch(feed);
 		return 0;
 	}
-	feed->phase = FEED_WAITS;
+	feed_wait_to_leave(feed);
 	feed->all->look_for_work(feed->all);
 	return 0;
 }

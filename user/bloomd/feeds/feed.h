@@ -14,9 +14,9 @@
 #define FEED_SECOND 1000000ULL /* us */
 
 enum feed_phase {
-	FEED_SLEEPS,	/* until the timer; then it is fetched, or removed */
+	FEED_SLEEPS,	/* until the timer; then it is fetched, or leaves its lists */
 	FEED_FETCHING,	/* `fetcher` runs */
-	FEED_WAITS,	/* for its turn, with `fetched`; or to be removed */
+	FEED_WAITS,	/* for its turn, with `fetched`; or to leave lists */
 	FEED_IMPORTING, /* by the worker */
 };
 
@@ -31,7 +31,8 @@ struct feed {
 	struct fetched fetched;
 	bool conditional;
 	bool removed;	     /* from the configuration */
-	bool removing;	     /* the worker empties its list */
+	bool leaving;	     /* it waits to leave lists, or the worker does that */
+	bool leaves_all;     /* as the worker began: the last of its lists, too */
 	bool hurried;	     /* to be fetched again at once */
 	char file[PATH_MAX]; /* that is watched; empty: none is */
 	struct pathevents watch;
@@ -42,8 +43,9 @@ struct feeds {
 	struct agent *agent;
 	struct feed *first;
 	unsigned int fetching;
-	struct feed *imported;	      /* by the worker; NULL: there is none */
-	struct xb_feed_state *worked; /* of that feed, as the worker has left it; shared with it */
+	struct feed *imported;	  /* by the worker; NULL: there is none */
+	pid_t child;		  /* the worker */
+	struct feed_work *worked; /* as the worker has left it; shared with it */
 	sd_event_source *worker;
 	void (*look_for_work)(struct feeds *feeds); /* one waits for its turn */
 };
@@ -56,6 +58,9 @@ void feed_free(struct feed *feed);
 
 /* Its section now; NULL: there is none any more. */
 const struct feed_config *feed_configured(const struct feed *feed);
+
+/* Waits for its turn to leave the lists that it filled before, or all if it is removed. */
+void feed_wait_to_leave(struct feed *feed);
 
 /* Is fetched after so many us. */
 void feed_sleep(struct feed *feed, uint64_t delay);

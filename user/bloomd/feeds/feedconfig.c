@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/base/config.h"
+#include "bloomd/base/owners.h"
 #include "fetch/wire.h"
 #include "lists/columnchoice.h"
 #include "lists/jsonpath.h"
 #include "lists/table.h"
-#include "model/verdict.h"
 #include "store/lists.h"
 
 /* GCC 12's analyzer loses sight of what hangs on a feed of the configuration, and calls it leaked.
@@ -29,29 +29,32 @@
 #define MAX_BYTES  ((uint64_t)64 << 20)
 #define SHARE	   0.05
 
-int feed_config_begin(struct config *config, const char *name)
+void *feed_config_open(struct config *config, const char *word)
 {
-	struct feed_config **at = &config->feeds;
+	struct feed_config **at = &config->feeds, *feed;
 
-	if (!xb_feed_name_ok(name))
-		return xb_input_error("invalid feed name '%s': up to %d letters, digits, '.', '_' "
-				      "and '-', a letter or digit first",
-				      XB_SHOW(name), XB_FEED_NAME_MAX);
-	while (*at && strcmp((*at)->name, name))
+	if (!xb_feed_name_ok(word)) {
+		xb_input_error("invalid feed name '%s': up to %d letters, digits, '.', '_' and "
+			       "'-', a letter or digit first",
+			       XB_SHOW(word), XB_FEED_NAME_MAX);
+		return NULL;
+	}
+	while (*at && strcmp((*at)->name, word))
 		at = &(*at)->next;
-	if (!*at)
-		*at = calloc(1, sizeof(**at));
-	if (!*at)
-		return xb_out_of_memory();
-	config->feed = *at;
-	if (config->feed->name[0])
-		return 0;
-	strcpy(config->feed->name, name);
-	config->feed->every = EVERY;
-	config->feed->time_limit = TIME_LIMIT;
-	config->feed->max_bytes = MAX_BYTES;
-	config->feed->guard.share = SHARE;
-	return 0;
+	feed = *at;
+	if (feed)
+		return feed;
+	feed = *at = calloc(1, sizeof(*feed));
+	if (!feed) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	strcpy(feed->name, word);
+	feed->every = EVERY;
+	feed->time_limit = TIME_LIMIT;
+	feed->max_bytes = MAX_BYTES;
+	feed->guard.share = SHARE;
+	return feed;
 }
 
 void feed_config_free(struct feed_config *feeds)
@@ -98,21 +101,12 @@ struct xb_list_choice feed_config_choice(const struct feed_config *feed)
 				       .most_wrong = feed->most_wrong};
 }
 
-bool feed_config_fills(const struct config *config, const char *list)
-{
-	const struct feed_config *feed = config->feeds;
-
-	while (feed && strcmp(feed_config_list(feed), list) != 0)
-		feed = feed->next;
-	return feed;
-}
-
 static bool has_scheme(const char *value, const char *scheme)
 {
 	return !strncasecmp(value, scheme, strlen(scheme)) && value[strlen(scheme)];
 }
 
-static int set_url(struct config *config, const char *value)
+static int set_url(const struct config_key *key, void *section, const char *value)
 {
 	if (strlen(value) >= FETCH_URL_MAX || !wire_text_ok(value, FETCH_URL_MAX) ||
 	    strchr(value, ' '))
@@ -122,131 +116,58 @@ static int set_url(struct config *config, const char *value)
 	    strncmp(value, "file:///", 8) != 0)
 		return xb_input_error("a URL begins with https://, http:// or file:///, not '%s'",
 				      XB_SHOW(value));
-	return config_set_text(&config->feed->url, value);
+	return config_text(key, section, value);
 }
 
-static int set_list(struct config *config, const char *value)
-{
-	return config_set_list(&config->feed->list, value);
-}
-
-static int set_format(struct config *config, const char *value)
+static int set_format(const struct config_key *key, void *section, const char *value)
 {
 	struct xb_reading reading = {0};
 	int error = xb_listformat_choose(&reading, value);
 
-	return error ? error : config_set_text(&config->feed->format, value);
+	return error ? error : config_text(key, section, value);
 }
 
-static int set_zone(struct config *config, const char *value)
+static int set_zone(const struct config_key *key, void *section, const char *value)
 {
 	uint8_t form[XB_NAME_BYTES], used;
 	int error = *value == '=' ? xb_input_error("zone takes a domain, not '%s'", XB_SHOW(value))
 				  : xb_name_parse(value, strlen(value), form, &used);
 
-	return error ? error : config_set_text(&config->feed->zone, value);
+	return error ? error : config_text(key, section, value);
 }
 
 /* Checked here, so that a wrong one shows when the configuration is read. */
-static int set_column(struct config *config, const char *value)
+static int set_column(const struct config_key *key, void *section, const char *value)
 {
 	struct xb_column_choice choice;
 	int error = xb_columns_parse(value, NULL, &choice);
 
-	return error ? error : config_set_text(&config->feed->column, value);
+	return error ? error : config_text(key, section, value);
 }
 
-static int set_where(struct config *config, const char *value)
+static int set_where(const struct config_key *key, void *section, const char *value)
 {
 	struct xb_column_choice choice;
 	int error = xb_columns_parse("1", value, &choice);
 
-	return error ? error : config_set_text(&config->feed->where, value);
+	return error ? error : config_text(key, section, value);
 }
 
-static int set_json(struct config *config, const char *value)
+static int set_json(const struct config_key *key, void *section, const char *value)
 {
 	int error = xb_json_paths_check(value);
 
-	return error ? error : config_set_text(&config->feed->json, value);
-}
-
-static int set_end(struct config *config, const char *value)
-{
-	return config_set_text(&config->feed->end, value);
-}
-
-static int set_ca(struct config *config, const char *value)
-{
-	return config_set_file(&config->feed->ca, value, FETCH_PATH_MAX);
-}
-
-static int set_verdict(struct config *config, const char *value)
-{
-	config->feed->judges = true;
-	return xb_domain_verdict_parse(value, &config->feed->verdict);
-}
-
-static int set_scope(struct config *config, const char *value)
-{
-	config->feed->scopes = true;
-	return xb_scope_parse(value, &config->feed->scope);
-}
-
-#define YEAR ((uint32_t)366 * 86400)
-
-static int set_every(struct config *config, const char *value)
-{
-	return config_set_seconds(value, YEAR, &config->feed->every);
-}
-
-static int set_time_limit(struct config *config, const char *value)
-{
-	return config_set_seconds(value, 3600, &config->feed->time_limit);
-}
-
-static int set_timeout(struct config *config, const char *value)
-{
-	return config_set_seconds(value, 10 * YEAR, &config->feed->timeout);
-}
-
-static int set_max_age(struct config *config, const char *value)
-{
-	return config_set_seconds(value, 10 * YEAR, &config->feed->max_age);
-}
-
-static int set_max_bytes(struct config *config, const char *value)
-{
-	return config_set_bytes(value, &config->feed->max_bytes);
-}
-
-static int set_min_entries(struct config *config, const char *value)
-{
-	return config_set_number(value, UINT32_MAX, &config->feed->least_entries);
-}
-
-static int set_max_entries(struct config *config, const char *value)
-{
-	return config_set_number(value, UINT32_MAX, &config->feed->guard.most_entries);
+	return error ? error : config_text(key, section, value);
 }
 
 /* Other than counts elsewhere, 0 means something. */
-static int set_skip_bad(struct config *config, const char *value)
+static int set_skip_bad(const struct config_key *key, void *section, const char *value)
 {
-	config->feed->bounded = true;
-	config->feed->most_wrong = 0;
-	return strcmp(value, "0") ? config_set_number(value, UINT32_MAX, &config->feed->most_wrong)
-				  : 0;
-}
+	struct feed_config *feed = section;
 
-static int set_max_change(struct config *config, const char *value)
-{
-	return config_set_factor(value, &config->feed->factor);
-}
-
-static int set_max_share(struct config *config, const char *value)
-{
-	return config_set_share(value, &config->feed->guard.share);
+	feed->bounded = true;
+	feed->most_wrong = 0;
+	return strcmp(value, "0") ? config_number(key, section, value) : 0;
 }
 
 static int add_canary(struct feed_config *feed, const char *word)
@@ -272,55 +193,48 @@ static int add_canary(struct feed_config *feed, const char *word)
 }
 
 /* May stand there again and again, and may have several words. */
-static int set_canary(struct config *config, const char *value)
+static int set_canary(const struct config_key *key, void *section, const char *value)
 {
 	char *copy = strdup(value), *rest = NULL;
 	int error = copy ? 0 : xb_out_of_memory();
 
+	(void)key;
 	if (copy)
 		for (char *word = strtok_r(copy, " ,\t", &rest); word && !error;
 		     word = strtok_r(NULL, " ,\t", &rest))
-			error = add_canary(config->feed, word);
+			error = add_canary(section, word);
 	free(copy);
 	return error;
 }
 
-static int set_on_removal(struct config *config, const char *value)
-{
-	return config_set_choice("on-removal", value, "keep", "flush", &config->feed->flush);
-}
-
-static int set_accept_unframed(struct config *config, const char *value)
-{
-	return config_set_choice("accept-unframed", value, "no", "yes",
-				 &config->feed->accept_unframed);
-}
+#define YEAR		    ((uint64_t)366 * 86400)
+#define KEY(name, set, ...) CONFIG_KEY(name, set, feed_config, __VA_ARGS__)
 
 const struct config_key feed_keys[] = {
-	{"url", set_url},
-	{"every", set_every},
-	{"list", set_list},
-	{"format", set_format},
-	{"zone", set_zone},
-	{"column", set_column},
-	{"where", set_where},
-	{"json-path", set_json},
-	{"skip-bad", set_skip_bad},
-	{"verdict", set_verdict},
-	{"scope", set_scope},
-	{"timeout", set_timeout},
-	{"min-entries", set_min_entries},
-	{"max-entries", set_max_entries},
-	{"max-change", set_max_change},
-	{"max-share", set_max_share},
-	{"canary", set_canary},
-	{"max-bytes", set_max_bytes},
-	{"max-age", set_max_age},
-	{"time-limit", set_time_limit},
-	{"expect-end", set_end},
-	{"accept-unframed", set_accept_unframed},
-	{"on-removal", set_on_removal},
-	{"ca", set_ca},
+	KEY("url", set_url, url),
+	KEY("every", config_seconds, every, YEAR),
+	KEY("list", config_list, list),
+	KEY("format", set_format, format),
+	KEY("zone", set_zone, zone),
+	KEY("column", set_column, column),
+	KEY("where", set_where, where),
+	KEY("json-path", set_json, json),
+	KEY("skip-bad", set_skip_bad, most_wrong, UINT32_MAX),
+	KEY("verdict", config_verdict, terms),
+	KEY("scope", config_scope, terms),
+	KEY("timeout", config_seconds, timeout, 10 * YEAR),
+	KEY("min-entries", config_number, least_entries, UINT32_MAX),
+	KEY("max-entries", config_number, guard.most_entries, UINT32_MAX),
+	KEY("max-change", config_factor, factor),
+	KEY("max-share", config_share, guard.share),
+	KEY("canary", set_canary, guard.canaries),
+	KEY("max-bytes", config_bytes, max_bytes),
+	KEY("max-age", config_seconds, max_age, 10 * YEAR),
+	KEY("time-limit", config_seconds, time_limit, 3600),
+	KEY("expect-end", config_text, end),
+	KEY("accept-unframed", config_yes, accept_unframed),
+	KEY("on-removal", config_flush, flush),
+	KEY("ca", config_file, ca, FETCH_PATH_MAX),
 	{0},
 };
 
@@ -336,9 +250,10 @@ static int check_choice(const struct feed_config *feed)
 	return error ? xb_error_prefix(error, "[feed %s]", feed->name) : 0;
 }
 
-static int check_one(const struct feed_config *feed)
+static int check_one(struct config *config, const struct feed_config *feed)
 {
 	const char *list = feed_config_list(feed);
+	char section[XB_FEED_NAME_MAX + 16];
 	int error = check_choice(feed);
 
 	if (error)
@@ -349,20 +264,16 @@ static int check_one(const struct feed_config *feed)
 		return xb_input_error("[feed %s] has the name of the allowlist's own list: give it "
 				      "a list of another name",
 				      feed->name);
-	for (const struct feed_config *other = feed->next; other; other = other->next)
-		if (!strcmp(list, feed_config_list(other)))
-			return xb_input_error("[feed %s] and [feed %s] fill the same list: each "
-					      "would take out what the other lists",
-					      feed->name, other->name);
-	return 0;
+	snprintf(section, sizeof(section), "[feed %s]", feed->name);
+	return owners_add(config, section, feed->name, list);
 }
 
-int feed_config_check(const struct config *config)
+int feed_config_check(struct config *config)
 {
 	int error = 0;
 
 	for (const struct feed_config *feed = config->feeds; feed && !error; feed = feed->next)
-		error = check_one(feed);
+		error = check_one(config, feed);
 	return error;
 }
 
@@ -381,7 +292,7 @@ static void mix_text(uint64_t *hash, const char *text)
 void feed_config_terms(const struct feed_config *feed, char out[32])
 {
 	uint64_t hash = 0xcbf29ce484222325;
-	uint32_t verdict = feed->judges ? feed->verdict + 1 : 0;
+	uint32_t verdict = feed->terms.judges ? feed->terms.verdict + 1 : 0;
 	char scope[XB_SCOPE_TEXT];
 
 	/* Before it, what a list allows came onto the allowlist, and its own timeouts held. */
@@ -394,8 +305,8 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	/* Without the keys as before they were known. */
 	if (feed->zone)
 		mix_text(&hash, feed->zone);
-	if (feed->scopes)
-		mix_text(&hash, xb_scope_format(&feed->scope, scope));
+	if (feed->terms.scopes)
+		mix_text(&hash, xb_scope_format(&feed->terms.scope, scope));
 	if (feed->column || feed->where || feed->json || feed->bounded) {
 		mix_text(&hash, feed->column);
 		mix_text(&hash, feed->where);

@@ -11,7 +11,6 @@
 #include "engine/feedguard.h"
 #include "engine/feedstate.h"
 #include "model/listchoice.h"
-#include "model/scope.h"
 
 struct feed_config {
 	struct feed_config *next; /* in the order of the files */
@@ -25,10 +24,7 @@ struct feed_config {
 	uint64_t most_wrong;
 	char *end; /* how the list has to end; NULL: any way */
 	char *ca;  /* NULL: the certificates of the system */
-	bool judges;
-	uint32_t verdict; /* with judges */
-	bool scopes;
-	struct xb_scope scope;			      /* with scopes */
+	struct config_terms terms;
 	uint32_t every, time_limit, timeout, max_age; /* seconds; 0: no timeout, any age */
 	uint64_t max_bytes, least_entries;
 	double factor; /* 0: as of an import */
@@ -40,11 +36,11 @@ struct feed_config {
 
 extern const struct config_key feed_keys[];
 
-/* The feed of the section "feed NAME" is the one whose keys follow. */
-int feed_config_begin(struct config *config, const char *name);
+/* Of the section "feed NAME"; see struct config_section. */
+void *feed_config_open(struct config *config, const char *word);
 
-/* After the last file: what one key alone does not show. */
-int feed_config_check(const struct config *config);
+/* After the last file: what one key alone does not show; enters the owners of the lists. */
+int feed_config_check(struct config *config);
 
 void feed_config_free(struct feed_config *feeds);
 
@@ -53,9 +49,6 @@ const char *feed_config_list(const struct feed_config *feed);
 
 /* How its list is to be read. The texts are the feed's. */
 struct xb_list_choice feed_config_choice(const struct feed_config *feed);
-
-/* Whether some feed fills this list. */
-bool feed_config_fills(const struct config *config, const char *list);
 
 /* Names all that decides what a body becomes in the store: if it differs, an answer "unchanged" of
  * the server says nothing. */

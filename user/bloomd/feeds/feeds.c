@@ -22,6 +22,7 @@
 #include "bloomd/feeds/feedtally.h"
 #include "bloomd/feeds/feedwork.h"
 #include "bloomd/base/log.h"
+#include "bloomd/base/owners.h"
 
 #define PATIENCE 120 /* seconds that an import waits for other writers */
 
@@ -50,51 +51,127 @@ static _Noreturn void work(struct feed *feed)
 	int error;
 
 	xb_patience_set(PATIENCE);
-	error = feed->removing ? feedwork_remove(&work) : feedwork_run(&work);
-	*feed->all->worked = work.state;
+	error = feed->leaving ? feedwork_leave(&work) : feedwork_run(&work);
+	*feed->all->worked = work;
 	if (error)
 		log_error(feed->state.name);
 	_exit(error ? 3 : 0);
 }
 
-/* The worker has ended, and the feed is in no configuration any more. What could not be emptied is
- * tried again, whether or not there is a file of the feed. */
-static void finish_removed(struct feed *feed, bool removed)
+/* Whether lists that it filled before need something, now that it fills the present one. */
+static bool must_leave(const struct feed *feed)
 {
-	if (removed) {
-		feed_tally_forget(&feed->all->agent->paths, &feed->state);
+	const struct xb_feed_state *state = &feed->state;
+
+	return *state->left && state->last_import && !strcmp(state->terms, feed->terms);
+}
+
+static void go_on(struct feed *feed, uint64_t delay)
+{
+	if (must_leave(feed))
+		feed_wait_to_leave(feed);
+	else
+		feed_sleep(feed, delay);
+}
+
+static bool save(const struct feed *feed)
+{
+	int error = xb_feed_state_write(feed->all->agent->paths.state, &feed->state);
+
+	if (error)
+		log_error(NULL);
+	return !error;
+}
+
+/* The worker knows what became of the answer; a reload since may have changed which lists the feed
+ * has to do with. */
+static void take_result(struct feed *feed)
+{
+	struct xb_feed_state *state = &feed->state, before = *state;
+	bool same;
+
+	*state = feed->all->worked->state;
+	same = !strcmp(state->list, before.list) && !strcmp(state->left, before.left) &&
+	       state->flush == before.flush && state->period == before.period;
+	memcpy(state->list, before.list, sizeof(state->list));
+	memcpy(state->left, before.left, sizeof(state->left));
+	state->flush = before.flush;
+	state->period = before.period;
+	if (!same)
+		save(feed);
+	feed_tally_count(&feed->all->agent->paths, state);
+}
+
+static void take_settled(struct feed *feed)
+{
+	const char *at = feed->all->worked->state.left;
+	char list[XB_FEED_LIST];
+
+	while (xb_feed_left_next(&at, list))
+		xb_feed_left_take(feed->state.left, list);
+}
+
+/* The worker has left the lists of a feed that is in no configuration any more. What could not be
+ * emptied is tried again, whether or not there is a file of the feed. */
+static void finish_removed(struct feed *feed, bool well)
+{
+	const struct xb_paths *paths = &feed->all->agent->paths;
+
+	if (well && xb_feed_state_remove(paths->state, feed->state.name)) {
+		log_error(NULL);
+		well = false;
+	}
+	if (well) {
+		log_info("feed %s is removed, and list %s %s", feed->state.name, feed->state.list,
+			 feed->all->worked->emptied ? "emptied" : "stays");
+		feed_tally_forget(paths, &feed->state);
 		unlink_feed(feed);
 		return;
 	}
-	feed->removed = true;
 	feed_sleep(feed, (uint64_t)FEED_RETRY * FEED_SECOND);
+}
+
+static void finish_leaving(struct feed *feed, bool ended, bool well)
+{
+	const struct feed_config *config = feed_configured(feed);
+
+	if (ended)
+		take_settled(feed);
+	if (!config && feed->leaves_all) {
+		finish_removed(feed, well);
+		return;
+	}
+	if (!config) {
+		feed_wait_to_leave(feed);
+		return;
+	}
+	if (ended)
+		save(feed);
+	feed_sleep(feed, feed->hurried ? 0 : feed_delay(feed, config));
 }
 
 /* ended: the worker came to its end, so that its state counts; well: it could write it, too. */
 static void finish(struct feed *feed, bool ended, bool well)
 {
-	const struct agent *agent = feed->all->agent;
 	const struct feed_config *config = feed_configured(feed);
-	bool removing = feed->removing;
 
 	feed_drop_answer(feed);
-	feed->removing = false;
-	if (ended && !removing) {
-		feed->state = *feed->all->worked;
-		feed_tally_count(&agent->paths, &feed->state);
-	}
-	if (!config && !removing) {
-		feed->removed = true;
-		feed->phase = FEED_WAITS;
+	if (feed->leaving) {
+		finish_leaving(feed, ended, well);
 		return;
 	}
+	if (ended)
+		take_result(feed);
 	if (!config) {
-		finish_removed(feed, well);
+		feed_wait_to_leave(feed);
 		return;
 	}
 	if (!well)
 		feed->state.next_fetch = time(NULL) + FEED_RETRY;
-	feed_sleep(feed, feed->hurried || removing ? 0 : feed_delay(feed, config));
+	if (well && xb_feed_is_well(&feed->state))
+		go_on(feed, feed->hurried ? 0 : feed_delay(feed, config));
+	else
+		feed_sleep(feed, feed->hurried ? 0 : feed_delay(feed, config));
 }
 
 static int on_worked(sd_event_source *source, const siginfo_t *info, void *context)
@@ -114,23 +191,33 @@ static int on_worked(sd_event_source *source, const siginfo_t *info, void *conte
 	return 0;
 }
 
+/* What it does is then done as a whole, or not at all. */
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 static void start_work(struct feed *feed)
 {
 	struct feeds *feeds = feed->all;
 	pid_t child;
 
-	feed->removing = feed->removed;
+	feed->leaves_all = feed->removed;
 	child = agent_fork(feeds->agent);
 	if (!child)
 		work(feed);
 	if (child < 0 || sd_event_add_child(feeds->agent->loop, &feeds->worker, child, WEXITED,
 					    on_worked, feeds) < 0) {
+		if (child > 0)
+			end_child(child);
 		xb_warning("feed %s: no process can be started; trying again", feed->state.name);
 		finish(feed, false, false);
 		return;
 	}
 	feed->phase = FEED_IMPORTING;
 	feeds->imported = feed;
+	feeds->child = child;
 }
 
 static void look_for_work(struct feeds *feeds)
@@ -155,22 +242,24 @@ static struct feed *find(const struct feeds *feeds, const char *name)
 	return feed;
 }
 
-/* So that `bloomctl feeds` shows it before it was fetched, and its removal does as it says now. */
+/* So that `bloomctl feeds` shows it before it was fetched, and its removal does as it says now.
+ * Before anything gets into a list, it is noted whose that list is. */
 static void note(struct feed *feed, const struct feed_config *config)
 {
 	struct xb_feed_state *state = &feed->state;
+	const char *list = feed_config_list(config);
 
-	if (state->next_fetch && state->period == config->every && state->flush == config->flush)
+	if (state->next_fetch && state->period == config->every && state->flush == config->flush &&
+	    !strcmp(state->list, list))
 		return;
-	/* Another one is left when the feed has filled the one that is configured. */
-	if (!*state->list)
-		snprintf(state->list, sizeof(state->list), "%s", feed_config_list(config));
+	if (!xb_feed_fills(state, list))
+		xb_warning("feed %s has filled too many lists: one of them stays as it is",
+			   state->name);
 	state->period = config->every;
 	state->flush = config->flush;
 	if (!state->next_fetch)
 		state->next_fetch = time(NULL);
-	if (xb_feed_state_write(feed->all->agent->paths.state, state))
-		log_error(NULL);
+	save(feed);
 }
 
 /* A configuration comes to many machines at once. */
@@ -201,10 +290,7 @@ static void begin(struct feeds *feeds, const struct feed_config *config)
 	feed_tally_show(&feeds->agent->paths, &feed->state);
 	feed_config_terms(config, feed->terms);
 	changed = state.last_import && strcmp(feed->terms, state.terms) != 0;
-	if (changed)
-		feed_sleep(feed, 0);
-	else
-		feed_sleep(feed, fresh ? first_delay() : feed_delay(feed, config));
+	go_on(feed, changed ? 0 : fresh ? first_delay() : feed_delay(feed, config));
 }
 
 /* The configuration of a feed that goes on may be another now. */
@@ -225,7 +311,7 @@ static void renew(struct feed *feed, const struct feed_config *config)
 	} else if (changed || removed || feed->phase == FEED_SLEEPS) {
 		/* What came belongs to the former configuration. */
 		feed_drop_answer(feed);
-		feed_sleep(feed, changed ? 0 : feed_delay(feed, config));
+		go_on(feed, changed || feed->hurried ? 0 : feed_delay(feed, config));
 	}
 }
 
@@ -236,8 +322,7 @@ static void remove_feed(struct feed *feed)
 	if (feed->phase == FEED_IMPORTING)
 		return;
 	feed_drop_answer(feed);
-	sd_event_source_set_enabled(feed->timer, SD_EVENT_OFF);
-	feed->phase = FEED_WAITS;
+	feed_wait_to_leave(feed);
 }
 
 /* The bouncer keeps its state beside those of the feeds; without one in the configuration, it is a
@@ -283,6 +368,43 @@ static void find_removed(struct feeds *feeds)
 	free(states);
 }
 
+/* Whether the list is another section's by now, or no longer to be left. */
+static bool is_taken(const struct feed *feed, const char *list)
+{
+	const struct owner *owner = owner_of(feed->all->agent->config, list);
+
+	return owner && (feed->leaving || strcmp(owner->name, feed->state.name) != 0);
+}
+
+static bool is_in_the_way(const struct feed *feed)
+{
+	char list[XB_FEED_LIST];
+	const char *at = feed->state.left;
+
+	if (is_of_crowdsec(feed->all, feed->state.name))
+		return true;
+	if ((feed->removed || !feed->leaving) && is_taken(feed, feed->state.list))
+		return true;
+	while (xb_feed_left_next(&at, list))
+		if (is_taken(feed, list))
+			return true;
+	return false;
+}
+
+void feeds_stand_back(struct feeds *feeds)
+{
+	struct feed *feed = feeds->imported;
+
+	if (!feed || !is_in_the_way(feed))
+		return;
+	feeds->worker = sd_event_source_disable_unref(feeds->worker);
+	end_child(feeds->child);
+	feeds->imported = NULL;
+	feed_drop_answer(feed);
+	feed->hurried = true;
+	feed_sleep(feed, 0);
+}
+
 void feeds_reload(struct feeds *feeds)
 {
 	remove_unconfigured(feeds);
@@ -309,6 +431,8 @@ unsigned int feeds_update(struct feeds *feeds, const char *name)
 		count++;
 		if (feed->phase == FEED_SLEEPS)
 			feed_sleep(feed, 0);
+		else if (feed->leaving)
+			feed->hurried = true;
 	}
 	return count;
 }

@@ -11,6 +11,10 @@ struct feeds;
 int feeds_start(struct agent *agent, struct feeds **feeds);
 void feeds_stop(struct feeds *feeds);
 
+/* First in a reload, with the new agent->config: nothing is under way any more that would put
+ * something into a list that another section fills now, or empty one that some section fills. */
+void feeds_stand_back(struct feeds *feeds);
+
 /* Takes over agent->config, which is new; that before it may go afterwards. */
 void feeds_reload(struct feeds *feeds);
 

@@ -14,11 +14,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/feeds/feedplan.h"
+#include "bloomd/feeds/leaving.h"
 #include "bloomd/base/log.h"
 #include "engine/import.h"
+#include "engine/peercause.h"
 #include "engine/relief.h"
 #include "engine/rotate.h"
-#include "store/fleet.h"
+#include "engine/stamp.h"
 #include "store/lists.h"
 
 /* What is known beyond the state while one answer is taken. */
@@ -31,6 +33,7 @@ struct taking {
 	int64_t now, content_time;
 	uint32_t lasts; /* seconds until the first entry ends; 0: none does */
 	char digest[32];
+	char stamp[XB_STAMP_TEXT];
 };
 
 __attribute__((format(printf, 4, 5))) static void
@@ -258,6 +261,7 @@ static void end_as_updated(struct taking *taking)
 	state->last_success = state->last_import = taking->now;
 	state->content_time = taking->content_time;
 	state->entries = (int64_t)taking->file.count;
+	memcpy(state->stamp, taking->stamp, sizeof(state->stamp));
 	state->lasts = taking->lasts;
 	note_format(taking);
 	memcpy(state->etag, result->etag, sizeof(state->etag));
@@ -295,6 +299,7 @@ static void ask_for_import(struct taking *taking)
 {
 	const struct feed_config *feed = taking->work->feed;
 
+	memcpy(taking->stamp, taking->state->stamp, sizeof(taking->stamp));
 	taking->request = (struct xb_request){.kind = XB_REQUEST_IMPORT,
 					      .import = {.file = feed->name,
 							 .list = feed_config_list(feed),
@@ -303,14 +308,17 @@ static void ask_for_import(struct taking *taking)
 							 .end = feed->end,
 							 .choice = feed_config_choice(feed),
 							 .replace = true,
-							 .judges = feed->judges,
-							 .verdict = feed->verdict,
-							 .scopes = feed->scopes,
-							 .scope = feed->scope,
+							 .judges = feed->terms.judges,
+							 .verdict = feed->terms.verdict,
+							 .scopes = feed->terms.scopes,
+							 .scope = feed->terms.scope,
 							 .least_entries = feed->least_entries,
 							 .factor = feed->factor}};
-	taking->import = (struct xb_import){
-		.asked = taking->request.import, .file = &taking->file, .lists_only = true};
+	taking->import = (struct xb_import){.asked = taking->request.import,
+					    .file = &taking->file,
+					    .lists_only = true,
+					    .origin = XB_ORIGIN_FEED,
+					    .stamp = taking->stamp};
 }
 
 /* As the server says, or since when the content is what it is. */
@@ -322,6 +330,13 @@ static int64_t date_content(const struct taking *taking)
 	if (said)
 		return said;
 	return same && taking->state->content_time ? taking->state->content_time : taking->now;
+}
+
+/* The list may have changed since the server was asked whether its own has. */
+static bool is_as_left(const struct taking *taking)
+{
+	return xb_stamp_holds(taking->work->paths->state, taking->state->list,
+			      taking->state->stamp);
 }
 
 static void take_list(struct taking *taking)
@@ -341,7 +356,8 @@ static void take_list(struct taking *taking)
 	}
 	if (is_too_old(taking, taking->content_time))
 		return;
-	if (work->conditional && !strcmp(taking->digest, taking->state->digest)) {
+	if (work->conditional && !strcmp(taking->digest, taking->state->digest) &&
+	    is_as_left(taking)) {
 		taking->state->content_time = taking->content_time;
 		end_as_unchanged(taking);
 		return;
@@ -396,68 +412,40 @@ static void tell(const struct xb_feed_state *before, const struct xb_feed_state 
 			   state->message);
 }
 
-static int empty_list(struct xb_writer *writer, void *context)
+int feedwork_leave(struct feed_work *work)
 {
-	struct xb_list *list = xb_list_find(writer->txn, context);
-	struct xb_listfile nothing = {0};
-	struct xb_merge merge = {.file = &nothing, .now = writer->now};
+	const struct xb_feed_state state = work->state;
+	int error = 0;
 
-	if (!list || !xb_share_is_ours(writer->txn, list->name))
-		return 0;
-	merge.list = list->id;
-	return xb_merge_replace(writer->txn, &merge);
-}
-
-/* Unless there is none, or another feed fills it now. */
-static int flush(const struct feed_work *work, char *name)
-{
-	struct xb_written written = {0};
-	int error;
-
-	if (!*name || feed_config_fills(work->config, name))
-		return 0;
-	error = xb_write(work->paths, XB_WRITE_SURVEY, empty_list, name, &written);
-	xb_written_free(&written);
-	return error == XB_UNMET ? 0 : error;
-}
-
-int feedwork_remove(struct feed_work *work)
-{
-	struct xb_feed_state *state = &work->state;
-	bool flushes =
-		state->flush && *state->list && !feed_config_fills(work->config, state->list);
-	int error = state->flush ? flush(work, state->list) : 0;
-
+	*work->state.left = '\0';
+	if (!work->feed)
+		error = leave_list(work->paths, work->config, state.list, state.flush,
+				   &work->emptied);
 	if (!error)
-		error = flush(work, state->left);
-	if (!error)
-		error = xb_feed_state_remove(work->paths->state, state->name);
-	if (!error)
-		log_info("feed %s is removed, and list %s %s", state->name, state->list,
-			 flushes ? "emptied" : "stays");
+		error = leave_lists(work->paths, work->config, &state, work->state.left);
 	return error;
 }
 
-static void empty_left(struct feed_work *work)
+_Static_assert(sizeof(((struct xb_feed_state *)0)->stamp) == XB_STAMP_TEXT,
+	       "stamps are kept whole");
+
+/* For all of the list: what is listed is not what the server calls unchanged. */
+static int ask_again(struct taking *taking)
 {
-	if (flush(work, work->state.left))
-		log_error("the list that the feed filled before stays for now");
-	else
-		*work->state.left = '\0';
+	taking->state->last_attempt = taking->state->next_fetch = taking->now;
+	return xb_feed_state_write(taking->work->paths->state, taking->state);
 }
 
-/* The feed fills another list from now on. One that cannot be emptied now is emptied later. */
-static void leave_list(struct feed_work *work, const struct xb_feed_state *before)
+static void end_as_failed(struct feed_work *work)
 {
-	struct xb_feed_state *state = &work->state;
+	const struct fetch_result *result = &work->fetched->result;
+	char why[XB_FEED_TEXT];
 
-	snprintf(state->list, sizeof(state->list), "%s", feed_config_list(work->feed));
-	state->flush = work->feed->flush;
-	empty_left(work);
-	if (*state->left || !before->flush || !strcmp(before->list, state->list))
-		return;
-	memcpy(state->left, before->list, sizeof(state->left));
-	empty_left(work);
+	if (fetcher_missed(result))
+		xb_peer_cause(work->paths, work->feed->url, result->detail, why, sizeof(why));
+	else
+		snprintf(why, sizeof(why), "%s", result->detail);
+	end_as(&work->state, fetcher_outcome(result->outcome), "", "%s", why);
 }
 
 int feedwork_run(struct feed_work *work)
@@ -468,17 +456,17 @@ int feedwork_run(struct feed_work *work)
 	struct xb_feed_state *state = &work->state;
 	int error;
 
+	if (result->outcome == FETCH_UNCHANGED && !is_as_left(&taking))
+		return ask_again(&taking);
 	state->status = result->status;
 	if (result->outcome == FETCH_TAKEN)
 		take_list(&taking);
 	else if (result->outcome == FETCH_UNCHANGED)
 		end_as_unchanged(&taking);
 	else
-		end_as(state, fetcher_outcome(result->outcome), "", "%s", result->detail);
+		end_as_failed(work);
 	state->last_attempt = taking.now;
 	state->period = work->feed->every;
-	if (xb_feed_is_well(state))
-		leave_list(work, &before);
 	plan(&taking);
 	error = xb_feed_state_write(work->paths->state, state);
 	tell(&before, state);

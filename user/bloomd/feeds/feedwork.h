@@ -11,7 +11,8 @@
 struct feed_work {
 	const struct xb_paths *paths;
 	const struct feed_config *feed;
-	struct xb_feed_state state; /* as it was before; its end is written to the file */
+	struct xb_feed_state state; /* as it was before; the call leaves what it is then */
+	bool emptied;		    /* set by feedwork_leave(): the last of its lists */
 	const struct fetched *fetched;
 	bool conditional; /* the list in force is what the state says */
 	const struct config *config;
@@ -21,8 +22,9 @@ struct feed_work {
  * the state was written. */
 int feedwork_run(struct feed_work *work);
 
-/* For a feed that is no longer configured: empties its list, unless another feed fills it now, then
- * removes its state. */
-int feedwork_remove(struct feed_work *work);
+/* Leaves the lists that the feed filled before; of one that is not configured any more (work->feed
+ * NULL) also the last. work->state.left: afterwards those that need nothing more. Returns 0, or the
+ * first error with its message. */
+int feedwork_leave(struct feed_work *work);
 
 #endif

@@ -38,6 +38,12 @@ const char *fetcher_outcome(uint32_t outcome)
 	return names[outcome];
 }
 
+bool fetcher_missed(const struct fetch_result *result)
+{
+	return result->outcome == FETCH_NO_NAME || result->outcome == FETCH_NO_CONNECTION ||
+	       result->outcome == FETCH_TIMEOUT;
+}
+
 /*
  * Whether somebody has the file open to write it: then nobody gets a lease. Where leases are not to
  * be had (another's file, without CAP_LEASE, or another file system), only bloomd-fetch may see

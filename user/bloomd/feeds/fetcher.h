@@ -39,4 +39,7 @@ bool fetcher_take_answer(const void *bytes, size_t size, struct fetch_result *re
 
 const char *fetcher_outcome(uint32_t outcome);
 
+/* Whether the server was not reached, as if its packets did not come. */
+bool fetcher_missed(const struct fetch_result *result);
+
 #endif

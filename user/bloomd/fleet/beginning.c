@@ -112,6 +112,7 @@ void beginning_append(struct fleet *fleet)
 	append->end = fleet->log.any ? fleet->log.end : 0;
 	append->position = fleet->snapshots.manifest->position;
 	append->begins = true;
+	append->term = fleet->snapshots.manifest->term;
 	append->bytes = fleet->snapshots.entry;
 	append->size = fleet->snapshots.entry_size;
 	fleet->snapshots.entry = NULL;

@@ -39,9 +39,9 @@ static bool is_name(const struct xb_entry *entry)
  * IPv4. */
 static bool is_address(const struct xb_entry *entry)
 {
-	struct xb_entry cut = xb_entry_covering(entry, entry->length), mapped = *entry;
+	struct xb_entry cut = xb_entry_covering(entry, entry->length);
 
-	return !xb_entry_compare(&cut, entry) && !xb_entry_unmap(&mapped);
+	return !xb_entry_compare(&cut, entry) && !xb_entry_is_mapped(entry);
 }
 
 int change_check_entry(const struct xb_entry *entry)

@@ -18,6 +18,7 @@
 #include "bloomd/fleet/parts.h"
 #include "engine/fleethosts.h"
 #include "engine/fleetstate.h"
+#include "engine/peercause.h"
 #include "engine/tallies.h"
 
 #define FIRST_DELAY 300000 /* us */
@@ -116,10 +117,28 @@ void fleet_heard(struct fleet *fleet)
 	*fleet->outcome = '\0';
 }
 
+/* As if its packets did not come. */
+static bool is_missed(const char *outcome)
+{
+	return !strcmp(outcome, "no-name") || !strcmp(outcome, "no-connection") ||
+	       !strcmp(outcome, "timeout") || !strcmp(outcome, "closed");
+}
+
+void fleet_missed(struct fleet *fleet, const char *url, const char *message, char why[FLEET_WHY])
+{
+	agent_missed_server(fleet->agent);
+	xb_peer_cause(&fleet->agent->paths, url, message, why, FLEET_WHY);
+}
+
 void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 {
+	char why[FLEET_WHY];
 	uint64_t delay;
 
+	if (is_missed(outcome)) {
+		fleet_missed(fleet, fleet->config->url, message, why);
+		message = why;
+	}
 	if (strcmp(outcome, fleet->outcome) != 0)
 		xb_warning("fleet: %s: %s; what is listed stays", outcome, message);
 	if (is_nonsense(outcome))

@@ -25,10 +25,11 @@
 #define SECRET_MAX     4096
 
 /* The section is there from its first key on. */
-static struct fleet_config *section(struct config *config)
+void *fleet_config_open(struct config *config, const char *word)
 {
 	struct fleet_config *fleet = config->fleet;
 
+	(void)word;
 	if (fleet)
 		return fleet;
 	fleet = calloc(1, sizeof(*fleet));
@@ -39,14 +40,10 @@ static struct fleet_config *section(struct config *config)
 	fleet->snapshot_every = SNAPSHOT_EVERY;
 	fleet->load_every = LOAD_EVERY;
 	fleet->max_age = MAX_AGE;
+	fleet->at = config->at;
 	config->fleet = fleet;
 	return fleet;
 }
-
-#define SECTION(config)                                                                            \
-	struct fleet_config *fleet = section(config);                                              \
-	if (!fleet)                                                                                \
-	return -EIO
 
 static bool is_visible(const char *text)
 {
@@ -56,9 +53,8 @@ static bool is_visible(const char *text)
 	return true;
 }
 
-static int set_url(struct config *config, const char *value)
+static int set_url(const struct config_key *key, void *section, const char *value)
 {
-	SECTION(config);
 	if (strncmp(value, "redis://", 8) != 0 && strncmp(value, "rediss://", 9) != 0 &&
 	    strncmp(value, "unix:/", 6) != 0)
 		return xb_input_error("url begins with redis://, rediss:// or unix:/, not '%s'",
@@ -71,33 +67,15 @@ static int set_url(struct config *config, const char *value)
 				      "password-file say who logs in");
 	if (*value == 'r' && !strstr(value, "://")[3])
 		return xb_input_error("url has no host");
-	return config_set_text(&fleet->url, value);
+	return config_text(key, section, value);
 }
 
 /* It is a word of a request. */
-static int set_user(struct config *config, const char *value)
+static int set_user(const struct config_key *key, void *section, const char *value)
 {
-	SECTION(config);
 	if (!*value || strlen(value) > 128 || !is_visible(value))
 		return xb_input_error("not the name of a user: '%s'", XB_SHOW(value));
-	return config_set_text(&fleet->user, value);
-}
-
-/* Who has it can write what all hosts of the fleet take. */
-static int set_secret(char **text, const char *value)
-{
-	struct stat about;
-	int error = config_set_file(text, value, XB_PATH_MAX);
-
-	if (!error && !stat(value, &about) && about.st_mode & S_IROTH)
-		return xb_input_error("everybody can read %s: chmod o-r", value);
-	return error;
-}
-
-static int set_password_file(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_secret(&fleet->password_file, value);
+	return config_text(key, section, value);
 }
 
 static int read_key(int fd, const char *path, struct mac_key *key)
@@ -121,14 +99,11 @@ static int read_key(int fd, const char *path, struct mac_key *key)
 	return error;
 }
 
-static int set_key_file(struct config *config, const char *value)
+static int set_key_file(const struct config_key *key, void *section, const char *value)
 {
-	char *path = NULL;
-	int error, fd;
+	struct fleet_config *fleet = section;
+	int error = config_check_secret(value, key->most), fd;
 
-	SECTION(config);
-	error = set_secret(&path, value);
-	free(path);
 	if (error)
 		return error;
 	fd = open(value, O_RDONLY | O_CLOEXEC);
@@ -139,45 +114,24 @@ static int set_key_file(struct config *config, const char *value)
 	return error;
 }
 
-static int set_ca(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_file(&fleet->ca, value, XB_PATH_MAX);
-}
-
-static int set_cert(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_file(&fleet->cert, value, XB_PATH_MAX);
-}
-
-static int set_cert_key(struct config *config, const char *value)
-{
-	SECTION(config);
-	return set_secret(&fleet->cert_key, value);
-}
-
 /* It stands between braces in the names of keys, and is a label of metrics. */
-static int set_name(struct config *config, const char *value)
+static int set_name(const struct config_key *key, void *section, const char *value)
 {
-	SECTION(config);
 	if (!xb_list_name_ok(value) || strlen(value) > XB_FLEET_NAME)
 		return xb_input_error("invalid name of a fleet '%s': at most %d letters, digits, "
 				      ". _ - only",
 				      XB_SHOW(value), XB_FLEET_NAME);
-	return config_set_text(&fleet->name, value);
+	return config_text(key, section, value);
 }
 
 /* Entries of the list go to this fleet, or come from it, as flag says. */
 static int share(struct fleet_config *fleet, const char *list, uint32_t flag)
 {
 	struct fleet_list *item = fleet->list;
+	int error = config_check_list(list);
 
-	if (!xb_list_name_ok(list))
-		return xb_input_error("invalid list name '%s': letters, digits, . _ - only",
-				      XB_SHOW(list));
-	if (!strcmp(list, XB_LIST_ALLOW))
-		return xb_input_error("'%s' is the name of the allowlist's own list", list);
+	if (error)
+		return error;
 	while (item < fleet->list + fleet->lists && strcmp(item->name, list) != 0)
 		item++;
 	if (item == fleet->list + XB_SHARES_MAX)
@@ -218,54 +172,41 @@ static int set_lists(struct fleet_config *fleet, const char *value, uint32_t fla
 	return error;
 }
 
-static int set_publish(struct config *config, const char *value)
+static int set_publish(const struct config_key *key, void *section, const char *value)
 {
-	SECTION(config);
-	return set_lists(fleet, value, XB_SHARE_PUBLISH);
+	(void)key;
+	return set_lists(section, value, XB_SHARE_PUBLISH);
 }
 
-static int set_follow(struct config *config, const char *value)
+static int set_follow(const struct config_key *key, void *section, const char *value)
 {
-	int error;
+	struct fleet_config *fleet = section;
+	int error = xb_text_set(&fleet->follow_at, fleet->at);
 
-	SECTION(config);
-	error = config_set_text(&fleet->follow_at, config->at);
+	(void)key;
 	return error ?: set_lists(fleet, value, XB_SHARE_FOLLOW);
 }
 
-static int set_max_change(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_factor(value, &fleet->factor);
-}
-
-static int set_snapshot_every(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, SNAPSHOT_MOST, &fleet->snapshot_every);
-}
-
-static int set_snapshot_dir(struct config *config, const char *value)
+static int set_snapshot_dir(const struct config_key *key, void *section, const char *value)
 {
 	struct stat about;
 
-	SECTION(config);
 	if (*value != '/' || strlen(value) >= XB_PATH_MAX)
 		return xb_input_error("not the whole path of a directory: '%s'", XB_SHOW(value));
 	if (stat(value, &about))
 		return xb_input_error("cannot use %s: %s", value, strerror(errno));
 	if (!S_ISDIR(about.st_mode))
 		return xb_input_error("%s is not a directory", value);
-	return config_set_text(&fleet->snapshot_dir, value);
+	return config_text(key, section, value);
 }
 
 /* Names of files are put behind it. */
-static int set_snapshot_url(struct config *config, const char *value)
+static int set_snapshot_url(const struct config_key *key, void *section, const char *value)
 {
+	struct fleet_config *fleet = section;
 	size_t size = strlen(value);
 	int error;
 
-	SECTION(config);
 	if (strncmp(value, "https://", 8) != 0 || !value[8])
 		return xb_input_error("snapshot-url begins with https:// and has a host, not '%s'",
 				      XB_SHOW(value));
@@ -273,48 +214,32 @@ static int set_snapshot_url(struct config *config, const char *value)
 		return xb_input_error("snapshot-url has no blanks, no '?', '#' or '@', and less "
 				      "than %d bytes of ASCII",
 				      URL_MAX);
-	error = config_set_text(&fleet->snapshot_url, value);
+	error = config_text(key, section, value);
 	while (!error && fleet->snapshot_url[size - 1] == '/')
 		fleet->snapshot_url[--size] = '\0';
 	return error;
 }
 
-static int set_load_every(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, SNAPSHOT_MOST, &fleet->load_every);
-}
-
-static int set_max_age(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_seconds(value, AGE_MOST, &fleet->max_age);
-}
-
-static int set_cleartext(struct config *config, const char *value)
-{
-	SECTION(config);
-	return config_set_choice("cleartext", value, "no", "yes", &fleet->cleartext);
-}
+#define KEY(name, set, ...) CONFIG_KEY(name, set, fleet_config, __VA_ARGS__)
 
 const struct config_key fleet_keys[] = {
-	{"url", set_url},
-	{"user", set_user},
-	{"password-file", set_password_file},
-	{"ca", set_ca},
-	{"cert", set_cert},
-	{"cert-key", set_cert_key},
-	{"cleartext", set_cleartext},
-	{"key-file", set_key_file},
-	{"name", set_name},
-	{"publish", set_publish},
-	{"follow", set_follow},
-	{"max-change", set_max_change},
-	{"snapshot-every", set_snapshot_every},
-	{"snapshot-dir", set_snapshot_dir},
-	{"snapshot-url", set_snapshot_url},
-	{"load-every", set_load_every},
-	{"max-age", set_max_age},
+	KEY("url", set_url, url),
+	KEY("user", set_user, user),
+	KEY("password-file", config_secret, password_file, XB_PATH_MAX),
+	KEY("ca", config_file, ca, XB_PATH_MAX),
+	KEY("cert", config_file, cert, XB_PATH_MAX),
+	KEY("cert-key", config_secret, cert_key, XB_PATH_MAX),
+	KEY("cleartext", config_yes, cleartext),
+	KEY("key-file", set_key_file, key, XB_PATH_MAX),
+	KEY("name", set_name, name),
+	KEY("publish", set_publish, list),
+	KEY("follow", set_follow, list),
+	KEY("max-change", config_factor, factor),
+	KEY("snapshot-every", config_seconds, snapshot_every, SNAPSHOT_MOST),
+	KEY("snapshot-dir", set_snapshot_dir, snapshot_dir),
+	KEY("snapshot-url", set_snapshot_url, snapshot_url),
+	KEY("load-every", config_seconds, load_every, SNAPSHOT_MOST),
+	KEY("max-age", config_seconds, max_age, AGE_MOST),
 	{0},
 };
 

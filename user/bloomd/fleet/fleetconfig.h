@@ -21,6 +21,7 @@ struct fleet_config {
 	char *name;	    /* of the fleet */
 	struct fleet_list list[XB_SHARES_MAX];
 	size_t lists;
+	const char *at;		 /* while it is read: "FILE:LINE" of the key */
 	char *follow_at;	 /* "FILE:LINE" that says what is followed; NULL: nothing does */
 	double factor;		 /* by which a list may shrink at once; 0: the default */
 	uint32_t snapshot_every; /* seconds */
@@ -32,6 +33,9 @@ struct fleet_config {
 };
 
 extern const struct config_key fleet_keys[];
+
+/* See struct config_section. */
+void *fleet_config_open(struct config *config, const char *word);
 
 /* After the last file: what one key alone does not show. */
 int fleet_config_check(const struct config *config);

@@ -97,10 +97,13 @@ void loading_failed(struct fleet *fleet, const char *why)
 
 static void fail_to_load(struct fleet *fleet, const char *name, const struct fetch_result *result)
 {
-	char message[sizeof(fleet->message)];
+	char message[FLEET_WHY], why[FLEET_WHY];
+	bool missed = fetcher_missed(result);
 
 	snprintf(message, sizeof(message), "cannot load %.40s: %.200s", name, result->detail);
-	fail(fleet, FLEET_CONNECTING, fetcher_outcome(result->outcome), message);
+	if (missed)
+		fleet_missed(fleet, fleet->config->snapshot_url, message, why);
+	fail(fleet, FLEET_CONNECTING, fetcher_outcome(result->outcome), missed ? why : message);
 	wait_for_next(fleet, true, result->retry_after);
 }
 

@@ -53,6 +53,7 @@ struct fleet_append {
 	bool begins; /* in the place of all that the log has; otherwise its last entry has this
 			chain: */
 	uint8_t chain[MAC_BYTES];
+	uint64_t term;	/* that it begins */
 	uint8_t *bytes; /* of the entry; NULL: none */
 	size_t size;
 	uint8_t *manifest; /* that is set only while the lease is this host's; NULL: none */
@@ -76,6 +77,7 @@ struct fleet_watch {
 	uint64_t end;	     /* the position of an entry; 0: there is no log */
 	bool chained;	     /* that entry could be read, and has this chain: */
 	uint8_t chain[MAC_BYTES];
+	uint64_t begun;	     /* the term that a host began with it; 0: none */
 	uint64_t sent, came; /* when it was asked, and when the answer came, agent_clock() */
 };
 
@@ -309,6 +311,10 @@ void fleet_refuses(struct fleet *fleet, const char *what);
 void fleet_then(struct fleet *fleet, uint64_t delay, void (*then)(struct fleet *fleet));
 /* The connection is of no use: closes it, and opens another one later. */
 void fleet_lost(struct fleet *fleet, const char *outcome, const char *message);
+/* The server was not reached at this URL: it will be looked up again, and `why` is the message with
+ * its cause, as xb_peer_cause() knows it. */
+#define FLEET_WHY 256
+void fleet_missed(struct fleet *fleet, const char *url, const char *message, char why[FLEET_WHY]);
 /* The server answers as it should: what was wrong is over. */
 void fleet_heard(struct fleet *fleet);
 /* How often a connection failed in a row, with the one that is lost now. One that lasted is no

@@ -171,19 +171,25 @@ static void on_watched(void *context, const struct server_reply *reply)
 	watch->refused = is_refusal(reply, watch->why);
 }
 
-static void read_end(struct fleet_watch *watch, const struct server_reply *reply)
+static void read_end(struct fleet *fleet, const struct server_reply *reply)
 {
+	static const uint8_t none[MAC_BYTES];
+	struct fleet_watch *watch = &fleet->log_watch;
 	struct logentry entry = {0};
 	struct stream_entry last;
 
 	watch->end = stream_is_entries(reply) ? 0 : NO_END;
 	watch->chained = false;
+	watch->begun = 0;
 	if (watch->end == NO_END || !reply->size)
 		return;
 	stream_entry_read(&reply->node[0], &last);
 	watch->end = last.position;
 	watch->chained = !logentry_read(last.bytes, last.size, &entry);
 	memcpy(watch->chain, entry.chain, MAC_BYTES);
+	if (watch->chained && entry.kind == LOGENTRY_BEGIN &&
+	    logentry_chains(last.bytes, last.size, &fleet->key, last.position, none) > 0)
+		watch->begun = entry.term;
 	logentry_free(&entry);
 }
 
@@ -197,7 +203,7 @@ static void on_end(void *context, const struct server_reply *reply)
 	watch->known = true;
 	watch->came = agent_clock();
 	watch->refused = watch->refused || is_refusal(reply, watch->why);
-	read_end(watch, reply);
+	read_end(fleet, reply);
 	if (!fleet->append.waits)
 		return;
 	fleet->append.waits = false;
@@ -239,12 +245,15 @@ static void unwatch(struct fleet *fleet, conn_answered *answered)
 	write_request(fleet, &request, answered);
 }
 
-/* Whether the log ends with what the entry is to follow, if nobody has changed it meanwhile. */
+/* Whether the log ends with what the entry is to follow, if nobody has changed it meanwhile. What
+ * begins a log may follow a forged entry, but no entry by which another host began that log. */
 static bool follows_end(const struct fleet_append *append, const struct fleet_watch *watch)
 {
-	return !watch->refused && watch->end == append->end &&
-	       (append->begins || !watch->end ||
-		(watch->chained && !memcmp(watch->chain, append->chain, MAC_BYTES)));
+	if (watch->refused || watch->end != append->end)
+		return false;
+	if (append->begins)
+		return watch->begun < append->term;
+	return !watch->end || (watch->chained && !memcmp(watch->chain, append->chain, MAC_BYTES));
 }
 
 /* Whether the next entry may rely on what is watched. Who publishes all the while must not be
@@ -409,11 +418,37 @@ static void fall_silent(struct fleet *fleet, const char *why)
 	reporting_save(fleet);
 }
 
+/* The ids of the log go on behind its last entry, which is this host's: whoever can write to the
+ * server has moved them, or has deleted entries. Then nobody can publish. The way past it is a new
+ * log, by which nobody loses anything. */
+static bool is_shut(const struct fleet *fleet, const char *why)
+{
+	return strstr(why, "equal or smaller") && fleet->key_known && reading_is_caught_up(fleet) &&
+	       fleet_has_all(fleet);
+}
+
+static void begin_anew(struct fleet *fleet)
+{
+	static const char why[] =
+		"the log takes no entry, since somebody has moved its ids: a new one begins";
+
+	if (strcmp(fleet->unpublished, why) != 0) {
+		xb_warning("fleet: %s", why);
+		fleet_refuses(fleet, "entry");
+		strcpy(fleet->unpublished, why);
+	}
+	snapshots_begin(fleet);
+}
+
 static void on_published(struct fleet *fleet, enum fleet_appended outcome)
 {
 	struct fleet_append *append = &fleet->append;
 	uint64_t position = append->position;
 
+	if (outcome == FLEET_NOT_APPENDED && is_shut(fleet, append->why)) {
+		begin_anew(fleet);
+		return;
+	}
 	if (outcome == FLEET_NOT_APPENDED) {
 		fall_silent(fleet, append->why);
 		return;

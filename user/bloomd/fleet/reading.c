@@ -315,8 +315,10 @@ static void take_own(struct fleet *fleet, const struct stream_entry *own,
 	/* What begins a log has nothing in front of it: all zero. */
 	if (is_known && entry.kind == LOGENTRY_BEGIN)
 		memset(other.chain, 0, MAC_BYTES);
-	fleet->log.of_other_key = is_known && !logentry_chains(own->bytes, own->size, &fleet->key,
-							       own->position, other.chain);
+	/* Once the key is known to be right, what does not fit was put there by somebody else. */
+	fleet->log.of_other_key =
+		is_known && !fleet->key_known &&
+		!logentry_chains(own->bytes, own->size, &fleet->key, own->position, other.chain);
 	fleet->key_known |= is_known && !fleet->log.of_other_key;
 	logentry_free(&entry);
 	logentry_free(&other);

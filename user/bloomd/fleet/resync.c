@@ -21,6 +21,7 @@
 #define BEGIN_AFTER   (10 * FLEET_SECOND) /* behind an entry that no host wrote */
 #define TURN	      10000		  /* us: for each host of the fleet */
 #define MISSING_TRIES 6			  /* without a snapshot, until a new log is begun */
+#define WHY	      200		  /* bytes of a reason */
 #define CUT_AFTER     (90 * FLEET_SECOND) /* nobody wrote to a log that no snapshot leads to */
 
 static void free_files(struct fleet_resync *resync)
@@ -49,7 +50,7 @@ static uint64_t next_delay(struct fleet *fleet)
 
 void resync_fail(struct fleet *fleet, const char *why)
 {
-	char text[200];
+	char text[WHY];
 
 	if (fleet->config->snapshot_url) {
 		loading_failed(fleet, why);
@@ -67,12 +68,20 @@ static void refuse(struct fleet *fleet, const char *why)
 	resync_fail(fleet, why);
 }
 
+static const char *why_of_reply(const char *request, const struct server_reply *reply,
+				char why[WHY])
+{
+	char text[REPLY_SHOWN];
+
+	snprintf(why, WHY, "%s: %s", request, fleet_reply_text(reply, text));
+	return why;
+}
+
 static void refuse_reply(struct fleet *fleet, const char *request, const struct server_reply *reply)
 {
-	char text[REPLY_SHOWN], why[200];
+	char why[WHY];
 
-	snprintf(why, sizeof(why), "%s: %s", request, fleet_reply_text(reply, text));
-	refuse(fleet, why);
+	refuse(fleet, why_of_reply(request, reply, why));
 }
 
 /* There is a log, but nothing to join it by: a host that has its state will make a snapshot. If
@@ -217,9 +226,9 @@ static void on_place(void *context, const struct server_reply *reply)
 		ask_chunk(fleet);
 }
 
-/* There is no snapshot from behind the bad entry, but that from before shows that this host has the
- * fleet's secret, and is of its present epoch. If no host wrote the entry, the way past it is a new
- * log: nobody loses anything by that. */
+/* There is no snapshot from behind the bad entry, and this host is known to have the fleet's
+ * secret. If no host wrote the entry, the way past it is a new log: nobody loses anything by that.
+ */
 static void stay_before(struct fleet *fleet)
 {
 	resync_stop(fleet);
@@ -249,11 +258,12 @@ static bool is_too_old(struct fleet *fleet)
 	bool leads_back = manifest->term == here->term &&
 			  !memcmp(manifest->epoch, here->epoch, XB_FLEET_ID) &&
 			  manifest->position <= here->position;
+	bool is_former = manifest->term < here->term && !has_former_log(fleet);
 
-	if (manifest->term < here->term && !has_former_log(fleet))
-		resync_fail(fleet, "the newest snapshot is older than what this host has");
-	else if (leads_back && !strcmp(cause, "bad-entry"))
+	if ((is_former || leads_back) && !strcmp(cause, "bad-entry"))
 		stay_before(fleet);
+	else if (is_former)
+		resync_fail(fleet, "the newest snapshot is older than what this host has");
 	else if (leads_back && (!strcmp(cause, "begin") || !strcmp(cause, "epoch")))
 		resync_fail(fleet, "the log begins anew, but its snapshot is not there");
 	else
@@ -278,10 +288,24 @@ static void look_at_place(struct fleet *fleet)
 	fleet_ask(fleet, &request, 0, on_place);
 }
 
+/* Whoever forged the entry may have put this there, too. */
+static void refuse_manifest(struct fleet *fleet, const char *why)
+{
+	bool is_behind_forged = fleet->forged && !strcmp(fleet->resync.cause, "bad-entry");
+
+	if (!fleet->key_known || !is_behind_forged) {
+		refuse(fleet, why);
+		return;
+	}
+	fleet_refuses(fleet, "snapshot");
+	stay_before(fleet);
+}
+
 static void on_manifest(void *context, const struct server_reply *reply)
 {
 	struct fleet *fleet = context;
 	struct fleet_resync *resync = &fleet->resync;
+	char why[WHY];
 
 	if (fleet->phase != FLEET_RESYNCING || resync->manifest)
 		return;
@@ -290,14 +314,14 @@ static void on_manifest(void *context, const struct server_reply *reply)
 		return;
 	}
 	if (reply->kind != REPLY_STRING) {
-		refuse_reply(fleet, "the snapshot", reply);
+		refuse_manifest(fleet, why_of_reply("the snapshot", reply, why));
 		return;
 	}
 	resync->manifest = calloc(1, sizeof(*resync->manifest));
 	if (!resync->manifest)
 		resync_fail(fleet, "out of memory");
 	else if (manifest_read(reply->text, reply->size, &fleet->key, resync->manifest))
-		refuse(fleet, xb_error_message());
+		refuse_manifest(fleet, xb_error_message());
 	else {
 		fleet->key_known = true;
 		look_at_place(fleet);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/faultpoint.h"
 #include "base/text.h"
 #include "bloomd/base/delay.h"
 #include "bloomd/base/log.h"
@@ -318,6 +319,8 @@ static void start(struct fleet *fleet, bool begins)
 	char id[ID_TEXT];
 
 	snapshots_stop(fleet);
+	if (begins)
+		xb_fault("fleet-begins");
 	fleet->snapshots.busy = true;
 	fleet->snapshots.begins = begins;
 	fleet->snapshots.leased = 0;

@@ -17,6 +17,7 @@ _Static_assert(GUEST_OUT >= ANSWER_MOST, "an answer fits");
 
 struct guest {
 	TAILQ_ENTRY(guest) others; /* the one that has been silent for longest comes first */
+	TAILQ_ENTRY(guest) next;   /* of those that have asked, if it has */
 	struct postfix *postfix;
 	int fd;
 	sd_event_source *source;
@@ -30,6 +31,7 @@ struct guest {
 	size_t out_size, out_at; /* what is behind out_at is not sent yet */
 	bool eof;		 /* it sends nothing more */
 	bool broken;		 /* it is to be closed */
+	bool asking;		 /* it waits for its turn */
 };
 
 TAILQ_HEAD(guest_list, guest);

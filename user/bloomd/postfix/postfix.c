@@ -19,11 +19,13 @@
 #include "engine/tallies.h"
 #include "store/expiry.h"
 
-#define GUESTS	    1000     /* at a time, of both sockets */
-#define ACCEPT_MOST 64	     /* at once */
-#define ANSWERS	    16	     /* to a guest at once; then it is the turn of others */
-#define FULL_PAUSE  100000   /* us: without a descriptor for a new guest */
-#define QUIET	    60000000 /* us between two complaints */
+#define GUESTS	    1000  /* at a time, of both sockets */
+#define ACCEPT_MOST 64	  /* at once */
+#define ANSWERS	    16	  /* to a guest at once; then it is the turn of others */
+#define TURN	    10000 /* us: so long all guests are answered before the loop goes on */
+#define PRIORITY    (SD_EVENT_PRIORITY_NORMAL + 10) /* as for the answers of the API */
+#define FULL_PAUSE  100000			    /* us: without a descriptor for a new guest */
+#define QUIET	    60000000			    /* us between two complaints */
 #define MODE	    0660
 
 struct door {
@@ -36,7 +38,8 @@ struct postfix {
 	struct agent *agent;
 	struct door door[GUEST_PROTOCOLS];
 	sd_event_source *later; /* accepts again */
-	struct guest_list guests;
+	sd_event_source *turn;	/* answers those who have asked */
+	struct guest_list guests, asking;
 	size_t count;
 	bool has_files;	     /* it was allowed to open enough of them */
 	uint64_t complained; /* agent_clock(); 0: never */
@@ -109,6 +112,8 @@ static void answer_guest(struct postfix *postfix, struct guest *guest, struct sn
 static void show_out(struct guest *guest)
 {
 	TAILQ_REMOVE(&guest->postfix->guests, guest, others);
+	if (guest->asking)
+		TAILQ_REMOVE(&guest->postfix->asking, guest, next);
 	guest->postfix->count--;
 	sd_event_source_disable_unref(guest->source);
 	/* A child may have the descriptor, too; the connection ends all the same. */
@@ -117,26 +122,53 @@ static void show_out(struct guest *guest)
 	free(guest);
 }
 
+/* Until its next turn, for which it waits in the queue. */
 static int on_guest(sd_event_source *source, int fd, uint32_t events, void *context)
 {
-	struct snapshot snapshot = {.store = NULL};
 	struct guest *guest = context;
 	struct postfix *postfix = guest->postfix;
 
-	(void)source;
 	(void)fd;
 	TAILQ_REMOVE(&postfix->guests, guest, others);
 	TAILQ_INSERT_TAIL(&postfix->guests, guest, others);
 	guest_flush(guest);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		guest_read(guest);
+	TAILQ_INSERT_TAIL(&postfix->asking, guest, next);
+	guest->asking = true;
+	sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	sd_event_source_set_enabled(postfix->turn, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static void serve(struct postfix *postfix, struct guest *guest, struct snapshot *snapshot)
+{
+	uint32_t events;
+
+	TAILQ_REMOVE(&postfix->asking, guest, next);
+	guest->asking = false;
 	for (unsigned int i = 0; i < ANSWERS && guest_asks(guest); i++)
-		answer_guest(postfix, guest, &snapshot);
-	xb_store_end_reading(snapshot.store, snapshot.view.txn);
+		answer_guest(postfix, guest, snapshot);
 	guest_flush(guest);
 	events = guest_events(guest);
-	if (!events || sd_event_source_set_io_events(guest->source, events) < 0)
+	if (!events || sd_event_source_set_io_events(guest->source, events) < 0 ||
+	    sd_event_source_set_enabled(guest->source, SD_EVENT_ON) < 0)
 		show_out(guest);
+}
+
+/* What is asked was read before the snapshot is taken, so that it has whatever the asker knows of.
+ */
+static int on_turn(sd_event_source *source, void *context)
+{
+	struct snapshot snapshot = {.store = NULL};
+	struct postfix *postfix = context;
+	uint64_t until = agent_clock() + TURN;
+
+	while (!TAILQ_EMPTY(&postfix->asking) && agent_clock() < until)
+		serve(postfix, TAILQ_FIRST(&postfix->asking), &snapshot);
+	xb_store_end_reading(snapshot.store, snapshot.view.txn);
+	if (!TAILQ_EMPTY(&postfix->asking))
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	return 0;
 }
 
@@ -303,10 +335,17 @@ int postfix_start(struct agent *agent, struct postfix **out)
 	for (size_t i = 0; i < GUEST_PROTOCOLS; i++)
 		postfix->door[i].fd = -1;
 	TAILQ_INIT(&postfix->guests);
+	TAILQ_INIT(&postfix->asking);
 	error = sd_event_add_time(agent->loop, &postfix->later, CLOCK_MONOTONIC, 0, 1000, on_later,
 				  postfix);
 	if (error >= 0)
 		error = sd_event_source_set_enabled(postfix->later, SD_EVENT_OFF);
+	if (error >= 0)
+		error = sd_event_add_defer(agent->loop, &postfix->turn, on_turn, postfix);
+	if (error >= 0)
+		error = sd_event_source_set_priority(postfix->turn, PRIORITY);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(postfix->turn, SD_EVENT_OFF);
 	return error < 0 ? xb_system_error(-error, "cannot serve Postfix")
 			 : postfix_reload(postfix);
 }
@@ -320,5 +359,6 @@ void postfix_stop(struct postfix *postfix)
 		close_door(&postfix->door[i]);
 	}
 	sd_event_source_disable_unref(postfix->later);
+	sd_event_source_disable_unref(postfix->turn);
 	free(postfix);
 }

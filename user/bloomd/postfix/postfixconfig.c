@@ -7,90 +7,51 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bloomd/base/listener.h"
 #include "bloomd/postfix/action.h"
 
-static int set_path(char **path, const char *value)
+static int set_path(const struct config_key *key, void *section, const char *value)
 {
 	if (*value != '/' || value[strlen(value) - 1] == '/')
 		return xb_input_error("'%s' is not the absolute path of a socket", XB_SHOW(value));
 	if (strlen(value) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
 		return xb_input_error("the path of a socket has at most %zu bytes",
 				      sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1);
-	return config_set_text(path, value);
+	return config_text(key, section, value);
 }
 
-static int set_socketmap(struct config *config, const char *value)
-{
-	return set_path(&config->postfix.socketmap, value);
-}
-
-static int set_policy(struct config *config, const char *value)
-{
-	return set_path(&config->postfix.policy, value);
-}
-
-static int set_group(struct config *config, const char *value)
-{
-	gid_t id;
-	int error = listener_group(value, &id);
-
-	return error ? error : config_set_text(&config->postfix.group, value);
-}
-
-static int set_mode(struct config *config, const char *value)
-{
-	return config_set_mode(value, &config->postfix.mode);
-}
-
-static int set_action(char **action, const char *value)
+static int set_action(const struct config_key *key, void *section, const char *value)
 {
 	int error = action_check(value);
 
-	return error ? error : config_set_text(action, value);
-}
-
-static int set_listed(struct config *config, const char *value)
-{
-	return set_action(&config->postfix.listed, value);
-}
-
-static int set_counted(struct config *config, const char *value)
-{
-	return set_action(&config->postfix.counted, value);
-}
-
-static int set_unavailable(struct config *config, const char *value)
-{
-	return set_action(&config->postfix.unavailable, value);
+	return error ? error : config_text(key, section, value);
 }
 
 /* The name of a list, behind those in *names, of which *size bytes are used. */
-static int add_sender_list(char **names, size_t *size, const char *word)
+static int add_sender_list(char **names, size_t *size, const char *name)
 {
-	char *name = NULL, *grown;
-	int error = config_set_list(&name, word);
-	size_t bytes = error ? 0 : strlen(name) + 1;
+	int error = config_check_list(name);
+	size_t bytes = strlen(name) + 1;
+	char *grown = error ? NULL : realloc(*names, *size + bytes + 1);
 
-	grown = error ? NULL : realloc(*names, *size + bytes + 1);
-	if (grown) {
-		*names = grown;
-		memcpy(grown + *size, name, bytes);
-		*size += bytes;
-		grown[*size] = '\0';
-	}
-	free(name);
-	return error || grown ? error : xb_out_of_memory();
+	if (!grown)
+		return error ? error : xb_out_of_memory();
+	*names = grown;
+	memcpy(grown + *size, name, bytes);
+	*size += bytes;
+	grown[*size] = '\0';
+	return 0;
 }
 
 /* Names with blanks or commas between them. */
-static int set_senders(struct config *config, const char *value)
+static int set_senders(const struct config_key *key, void *section, const char *value)
 {
+	struct postfix_config *postfix = section;
 	char *copy = strdup(value), *rest = NULL, *names = NULL;
 	char *word = copy ? strtok_r(copy, " ,\t", &rest) : NULL;
 	int error = !copy ? xb_out_of_memory() : word ? 0 : xb_input_error("no list");
 	size_t size = 0;
 
+	(void)key;
 	for (; !error && word; word = strtok_r(NULL, " ,\t", &rest))
 		error = add_sender_list(&names, &size, word);
 	free(copy);
@@ -98,20 +59,20 @@ static int set_senders(struct config *config, const char *value)
 		free(names);
 		return error;
 	}
-	free(config->postfix.senders);
-	config->postfix.senders = names;
+	free(postfix->senders);
+	postfix->senders = names;
 	return 0;
 }
 
 const struct config_key postfix_keys[] = {
-	{"socketmap", set_socketmap},
-	{"policy", set_policy},
-	{"group", set_group},
-	{"mode", set_mode},
-	{"listed", set_listed},
-	{"counted", set_counted},
-	{"unavailable", set_unavailable},
-	{"senders", set_senders},
+	CONFIG_KEY("socketmap", set_path, postfix_config, socketmap),
+	CONFIG_KEY("policy", set_path, postfix_config, policy),
+	CONFIG_KEY("group", config_group, postfix_config, group),
+	CONFIG_KEY("mode", config_mode, postfix_config, mode),
+	CONFIG_KEY("listed", set_action, postfix_config, listed),
+	CONFIG_KEY("counted", set_action, postfix_config, counted),
+	CONFIG_KEY("unavailable", set_action, postfix_config, unavailable),
+	CONFIG_KEY("senders", set_senders, postfix_config, senders),
 	{0},
 };
 

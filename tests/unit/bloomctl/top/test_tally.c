@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Drops by source: in which order they come out, and what a flood of sources hides. */
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomctl/top/tally.h"
+#include "support/cmocka.h"
 
 #define MANY 40000
 
@@ -19,7 +14,6 @@ static struct tally_source *taken; /* room for MANY */
 
 static int begin(void **state)
 {
-	(void)state;
 	tally = (struct tally){0};
 	taken = calloc(MANY, sizeof(*taken));
 	return taken ? 0 : -1;
@@ -27,7 +21,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	tally_free(&tally);
 	free(taken);
 	return 0;
@@ -62,7 +55,6 @@ static void assert_source(const struct tally_source *source, const char *text, u
 /* Twice as well: it is empty after each time. */
 static void nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(tally_take(&tally, taken, 5), 0);
 	assert_int_equal(tally_take(&tally, taken, 0), 0);
 	tally_free(&tally);
@@ -71,7 +63,6 @@ static void nothing(void **state)
 
 static void most_packets_come_first(void **state)
 {
-	(void)state;
 	add("192.0.2.9", 2);
 	add("192.0.2.1", 1);
 	add("2001:db8::1", 3);
@@ -88,7 +79,6 @@ static void most_packets_come_first(void **state)
 
 static void as_many_as_are_wanted(void **state)
 {
-	(void)state;
 	add("192.0.2.1", 1);
 	add("192.0.2.2", 2);
 	add("192.0.2.3", 3);
@@ -104,7 +94,6 @@ static void as_many_as_are_wanted(void **state)
 
 static void it_begins_anew(void **state)
 {
-	(void)state;
 	add("192.0.2.1", 5);
 	add("192.0.2.2", 1);
 	assert_int_equal(tally_take(&tally, taken, 5), 2);
@@ -127,7 +116,6 @@ static void sources_that_look_alike(void **state)
 		"c000:200::1", "0.0.0.0",   "::",	  "::1",	"255.255.255.255"};
 	size_t count = sizeof(sources) / sizeof(sources[0]);
 
-	(void)state;
 	for (unsigned int i = 0; i < count; i++)
 		add(sources[i], i + 1);
 	assert_int_equal(tally_take(&tally, taken, MANY), count);
@@ -139,7 +127,6 @@ static void the_last_drop_tells(void **state)
 {
 	struct xb_drop drop = drop_of("192.0.2.1");
 
-	(void)state;
 	assert_int_equal(tally_add(&tally, &drop), 0);
 	drop.ifindex = 9;
 	drop.reason = XB_NAME_DROPPED;
@@ -156,7 +143,6 @@ static void a_flood_hides_nobody_who_came_before(void **state)
 	struct xb_drop drop = drop_of("10.0.0.0");
 	size_t count;
 
-	(void)state;
 	add("192.0.2.1", 2);
 	for (uint32_t i = 0; i < MANY; i++) {
 		uint32_t address = htonl(0x0a000000 + i);
@@ -183,17 +169,14 @@ static void a_flood_hides_nobody_who_came_before(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing),
-		TEST(most_packets_come_first),
-		TEST(as_many_as_are_wanted),
-		TEST(it_begins_anew),
-		TEST(sources_that_look_alike),
-		TEST(the_last_drop_tells),
-		TEST(a_flood_hides_nobody_who_came_before),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(nothing),
+	TEST(most_packets_come_first),
+	TEST(as_many_as_are_wanted),
+	TEST(it_begins_anew),
+	TEST(sources_that_look_alike),
+	TEST(the_last_drop_tells),
+	TEST(a_flood_hides_nobody_who_came_before),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of commands, replies, and the cursors of walks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/api/command.h"
+#include "support/cmocka.h"
 
 static void test_each_is_found(void **state)
 {
 	const struct command *command;
 
-	(void)state;
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		char name[64];
 		size_t size = strlen(command->name);
@@ -38,7 +32,6 @@ static void test_each_is_whole(void **state)
 {
 	const struct command *command;
 
-	(void)state;
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		assert_true(command->arity != 0);
 		assert_int_equal(command->kind == COMMAND_WRITES, command->plan != NULL);
@@ -51,7 +44,6 @@ static void test_arity(void **state)
 {
 	struct command command = {.arity = 2};
 
-	(void)state;
 	assert_true(command_takes(&command, 2));
 	assert_false(command_takes(&command, 1) || command_takes(&command, 3));
 	command.arity = -2;
@@ -66,7 +58,6 @@ static void test_replies(void **state)
 		"$-1\r\n$3\r\na\nb\r\n$0\r\n\r\n*2\r\n-ERR a?b?c\r\n";
 	struct reply reply = {0};
 
-	(void)state;
 	reply_status(&reply, "OK");
 	reply_integer(&reply, 0);
 	reply_integer(&reply, INT64_MIN);
@@ -97,7 +88,6 @@ static void test_cursors(void **state)
 	struct xb_entry entry = parsed("a.long.name.example", form), found;
 	uint64_t first = 0, number = 0;
 
-	(void)state;
 	assert_false(cursors_find(&cursors, 1, &found));
 	for (size_t i = 0; i < CURSORS; i++) {
 		number = cursors_keep(&cursors, &entry);
@@ -113,13 +103,10 @@ static void test_cursors(void **state)
 	cursors_free(&cursors);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_is_found), cmocka_unit_test(test_each_is_whole),
-		cmocka_unit_test(test_arity),	      cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_cursors),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_each_is_found), cmocka_unit_test(test_each_is_whole),
+	cmocka_unit_test(test_arity),	      cmocka_unit_test(test_replies),
+	cmocka_unit_test(test_cursors),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Edits that are applied in the order of the store come out as if each had been made in turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/api/edits.h"
+#include "support/cmocka.h"
 #include "support/scratch_txn.h"
 
 #define NOW	1800000000U
@@ -135,7 +130,6 @@ static void test_order_does_not_show(void **state)
 	struct edits edits = {0};
 	struct all all;
 
-	(void)state;
 	writer.txn = txn;
 	srand(17);
 	for (int turn = 0; turn < 300; turn++) {
@@ -167,19 +161,15 @@ static void assert_refused(const char *text, const char *why)
 
 static void test_refused(void **state)
 {
-	(void)state;
 	assert_refused("0.0.0.0/7", "shorter than /8");
 	assert_refused("2000::/15", "shorter than /16");
 	assert_refused("com", "top-level domain");
 	assert_refused("http://a.example/", "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order_does_not_show, begin_txn, end_txn),
-		cmocka_unit_test(test_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_order_does_not_show, begin_txn, end_txn),
+	cmocka_unit_test(test_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

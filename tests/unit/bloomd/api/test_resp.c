@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests as they come from a socket: whole, in pieces, one behind the other, and wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/api/resp.h"
+#include "support/cmocka.h"
 
 /* Words between '|', requests between ';', as they are read; NULs are shown as '0'. */
 static char read_as[4096];
@@ -84,7 +79,6 @@ static const struct {
 
 static void test_cases(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (size_t piece = 1; piece < 40; piece++) {
 			const char *why = read_in(cases[i].text, strlen(cases[i].text), piece);
@@ -96,7 +90,6 @@ static void test_cases(void **state)
 
 static void test_nul_is_a_byte(void **state)
 {
-	(void)state;
 	assert_null(read_in("*1\r\n$3\r\na\0b\r\nc\0d e\n", 20, 100));
 	assert_string_equal(read_as, "a0b;c0d|e;");
 }
@@ -118,7 +111,6 @@ static void test_size_is_bounded(void **state)
 {
 	char *text = make_request(RESP_BYTES);
 
-	(void)state;
 	assert_null(read_in(text, RESP_BYTES, 4096));
 	assert_true(strlen(read_as) > 1000);
 	free(text);
@@ -133,7 +125,6 @@ static void test_words_are_bounded_by_bytes(void **state)
 	char *text = malloc(size);
 	size_t used = (size_t)sprintf(text, "*65536\r\n");
 
-	(void)state;
 	for (size_t i = 0; i < 65536; i++, used += 24)
 		memcpy(text + used, "$17\r\naaaaaaaaaaaaaaaaa\r\n", 24);
 	assert_string_equal(read_in(text, used, 4096), "the request is too large");
@@ -149,7 +140,6 @@ static void test_line_is_bounded(void **state)
 {
 	char *text = malloc(5001);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'a', 5000);
 	assert_string_equal(read_in(text, 5000, 100), "too big inline request");
@@ -167,7 +157,6 @@ static void test_forgets_what_is_done(void **state)
 	struct resp resp = {0};
 	const char *why;
 
-	(void)state;
 	assert_int_equal(resp_read(&resp, text, half, &why), RESP_REQUEST);
 	resp_next(&resp);
 	assert_int_equal(resp_read(&resp, text, half, &why), RESP_MORE);
@@ -183,16 +172,10 @@ static void test_forgets_what_is_done(void **state)
 	resp_free(&resp);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_nul_is_a_byte),
-		cmocka_unit_test(test_size_is_bounded),
-		cmocka_unit_test(test_words_are_bounded_by_bytes),
-		cmocka_unit_test(test_line_is_bounded),
-		cmocka_unit_test(test_forgets_what_is_done),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_cases),		cmocka_unit_test(test_nul_is_a_byte),
+	cmocka_unit_test(test_size_is_bounded), cmocka_unit_test(test_words_are_bounded_by_bytes),
+	cmocka_unit_test(test_line_is_bounded), cmocka_unit_test(test_forgets_what_is_done),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What answers of CrowdSec change: beside a simple reckoning over random answers, and case by case.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "bloomd/crowdsec/bans.h"
+#include "support/cmocka.h"
 #include "support/random.h"
 
 #define NOW  1000000
@@ -63,7 +60,6 @@ static void take(uint32_t now, unsigned int takes)
 
 static int clear(void **state)
 {
-	(void)state;
 	bans_free(&bans);
 	free(changes.item);
 	changes = (struct ban_changes){0};
@@ -92,7 +88,6 @@ static void must_change(const char *wanted)
 
 static void one_after_another(void **state)
 {
-	(void)state;
 	say(1, "192.0.2.2", 60, false);
 	say(2, "192.0.2.1", 60, false);
 	say(3, "192.0.2.1", 90, false);
@@ -129,7 +124,6 @@ static void one_after_another(void **state)
 
 static void numbers_and_entries(void **state)
 {
-	(void)state;
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
 	/* The number of another entry, and an entry by another number. */
@@ -144,7 +138,6 @@ static void numbers_and_entries(void **state)
 
 static void what_comes_later(void **state)
 {
-	(void)state;
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
 	/* An answer that took a little longer tells the same. */
@@ -171,7 +164,6 @@ static void what_comes_later(void **state)
 
 static void halves(void **state)
 {
-	(void)state;
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
 	say(1, "192.0.2.1", -1, true);
@@ -184,12 +176,59 @@ static void halves(void **state)
 	must_change("192.0.2.1 -!");
 }
 
+/* After the clock was set, the list takes the times that are known then, also shorter ones. */
+static void exact_times(void **state)
+{
+	say(1, "192.0.2.1", 600, false);
+	say(2, "192.0.2.2", 600, false);
+	take(NOW, ALL);
+	say(1, "192.0.2.1", 60, false);
+	take(NOW, ALL | BANS_WHOLE | BANS_EXACT);
+	must_change("192.0.2.1 +60! 192.0.2.2 +600!");
+}
+
+/* From one process to another. */
+static void by_a_file(void **state)
+{
+	struct xb_listfile file;
+	struct bans loaded;
+	uint32_t until;
+	size_t next;
+	int fd = memfd_create("bans", MFD_CLOEXEC);
+
+	say(1, "192.0.2.1", 60, false);
+	say(2, "192.0.2.1", 90, false);
+	say(3, "192.0.2.2", 30, false);
+	take(NOW, ALL);
+	assert_int_equal(bans_save(&bans, fd), 0);
+	assert_int_equal(bans_load(fd, &loaded), 0);
+	close(fd);
+	assert_int_equal(loaded.count, 3);
+	assert_memory_equal(loaded.item, bans.item, 3 * sizeof(*bans.item));
+	next = bans_step(&loaded, 0, NOW, &until);
+	assert_int_equal(next, 2);
+	assert_int_equal(until, NOW + 90);
+	assert_int_equal(bans_step(&loaded, next, NOW + 30, &until), 3);
+	assert_int_equal(until, 0);
+	assert_int_equal(bans_to_file(&loaded, NOW + 30, &file), 0);
+	assert_int_equal(file.count, 1);
+	assert_int_equal(file.items[0].timeout, 60);
+	xb_listfile_free(&file);
+	bans_free(&loaded);
+	/* None at all. */
+	fd = memfd_create("bans", MFD_CLOEXEC);
+	assert_int_equal(bans_save(&loaded, fd), 0);
+	assert_int_equal(bans_load(fd, &loaded), 0);
+	assert_int_equal(loaded.count, 0);
+	bans_free(&loaded);
+	close(fd);
+}
+
 static void values(void **state)
 {
 	struct ban_answer answer;
 	struct bans after;
 
-	(void)state;
 	say(1, "20.1.2.3/8", 1, false);
 	say(1, "::ffff:7.7.7.7", 1, false);
 	say(1, "2001:db8::1/32", 1, false);
@@ -230,7 +269,6 @@ static uint32_t until_of(int64_t now, int64_t milliseconds)
 
 static void times(void **state)
 {
-	(void)state;
 	assert_int_equal(until_of(1000000, 1), 1001);
 	assert_int_equal(until_of(1000001, 999), 1001);
 	assert_int_equal(until_of(1000001, 1000), 1002);
@@ -246,7 +284,6 @@ static void no_answers(void **state)
 {
 	struct ban_answer answer;
 
-	(void)state;
 	say(1, "192.0.2.1", 1, false);
 	say(2, "192.0.2.2", 1, false);
 	for (size_t size = 0; size < size_of_bytes(); size++) {
@@ -338,7 +375,6 @@ static void by_chance(void **state)
 {
 	uint32_t now = NOW;
 
-	(void)state;
 	memset(ends, 0, sizeof(ends));
 	memset(list, 0, sizeof(list));
 	for (int step = 0; step < 20000; step++) {
@@ -357,6 +393,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(numbers_and_entries, clear, clear),
 		cmocka_unit_test_setup_teardown(what_comes_later, clear, clear),
 		cmocka_unit_test_setup_teardown(halves, clear, clear),
+		cmocka_unit_test_setup_teardown(exact_times, clear, clear),
+		cmocka_unit_test_setup_teardown(by_a_file, clear, clear),
 		cmocka_unit_test_setup_teardown(values, clear, clear),
 		cmocka_unit_test_setup_teardown(times, clear, clear),
 		cmocka_unit_test_setup_teardown(no_answers, clear, clear),

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When the server is asked: after answers, after failures, and never all at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bloomd/crowdsec/csplan.h"
+#include "support/cmocka.h"
 
 static uint64_t after(uint32_t failures, bool refused, uint32_t retry_after, uint32_t random)
 {
@@ -19,7 +13,6 @@ static uint64_t after(uint32_t failures, bool refused, uint32_t retry_after, uin
 
 static void delays(void **state)
 {
-	(void)state;
 	assert_int_equal(after(0, false, 0, 0), 10000);
 	assert_int_equal(after(0, false, 0, 1000), 11000);
 	assert_int_equal(after(1, false, 0, 0), 10000);
@@ -38,7 +31,6 @@ static void delays(void **state)
 
 static void bounds(void **state)
 {
-	(void)state;
 	for (uint64_t random = 0; random <= UINT32_MAX; random += 65521) {
 		assert_in_range(after(0, false, 0, (uint32_t)random), 10000, 11000);
 		assert_in_range(after(3, false, 0, (uint32_t)random), 40000, 50000);
@@ -46,12 +38,9 @@ static void bounds(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(delays),
-		cmocka_unit_test(bounds),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(delays),
+	cmocka_unit_test(bounds),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

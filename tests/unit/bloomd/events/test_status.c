@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The line that a service manager shows of bloomd. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/events/status.h"
+#include "support/cmocka.h"
 
 static struct xb_health health;
 static struct xb_interface interfaces[3];
 
 static int begin(void **state)
 {
-	(void)state;
 	health = (struct xb_health){.policy = XB_POLICY_ENFORCE};
 	memset(interfaces, 0, sizeof(interfaces));
 	health.interfaces.item = interfaces;
@@ -24,7 +18,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	xb_problems_free(&health.problems);
 	return 0;
 }
@@ -47,7 +40,6 @@ static void assert_status(const char *expected)
 
 static void entries_of_all_kinds(void **state)
 {
-	(void)state;
 	assert_status("0 entries; policy enforce on no interface");
 	health.store.meta.totals.names = 1;
 	assert_status("1 entry; policy enforce on no interface");
@@ -59,7 +51,6 @@ static void entries_of_all_kinds(void **state)
 
 static void interfaces_that_are_open(void **state)
 {
-	(void)state;
 	want("x0", XB_IFACE_SAME);
 	assert_status("0 entries; policy enforce on 1 interface");
 	want("x1", XB_IFACE_SAME);
@@ -77,7 +68,6 @@ static void a_long_one_is_one_line(void **state)
 {
 	char text[STATUS_BYTES], longest[600];
 
-	(void)state;
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	xb_problem_add(&health.problems, XB_PROBLEM_POLICY, NULL, "%s", longest);
@@ -91,13 +81,10 @@ static void a_long_one_is_one_line(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(entries_of_all_kinds),
-		TEST(interfaces_that_are_open),
-		TEST(a_long_one_is_one_line),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(entries_of_all_kinds),
+	TEST(interfaces_that_are_open),
+	TEST(a_long_one_is_one_line),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

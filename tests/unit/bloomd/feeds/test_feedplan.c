@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When a feed is fetched next. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bloomd/feeds/feedplan.h"
+#include "support/cmocka.h"
 
 #define HOUR 3600
 #define DAY  86400
@@ -19,7 +13,6 @@ static uint32_t delay(enum feed_end end, uint32_t every, uint32_t failures, uint
 
 static void the_period_is_kept(void **state)
 {
-	(void)state;
 	assert_int_equal(delay(FEED_GOOD, HOUR, 0, 0), HOUR);
 	assert_int_equal(delay(FEED_BAD, HOUR, 5, 0), HOUR);
 	/* Jitter: later by up to a tenth, never earlier. */
@@ -35,7 +28,6 @@ static void the_period_is_kept(void **state)
 
 static void outages_double(void **state)
 {
-	(void)state;
 	assert_int_equal(delay(FEED_OUTAGE, DAY, 1, 0), 60);
 	assert_int_equal(delay(FEED_OUTAGE, DAY, 2, 0), 120);
 	assert_int_equal(delay(FEED_OUTAGE, DAY, 6, 0), 1920);
@@ -48,7 +40,6 @@ static void outages_double(void **state)
 /* Who is not wanted does not come sooner than usual. */
 static void refusals_double_from_the_period(void **state)
 {
-	(void)state;
 	assert_int_equal(delay(FEED_REFUSED, HOUR, 1, 0), HOUR);
 	assert_int_equal(delay(FEED_REFUSED, HOUR, 3, 0), 4 * HOUR);
 	assert_int_equal(delay(FEED_REFUSED, HOUR, 60, 0), DAY);
@@ -57,7 +48,6 @@ static void refusals_double_from_the_period(void **state)
 
 static void retry_after_is_honoured_within_bounds(void **state)
 {
-	(void)state;
 	assert_int_equal(delay(FEED_OUTAGE, HOUR, 1, 300), 300);
 	assert_int_equal(delay(FEED_REFUSED, HOUR, 1, 300), HOUR);
 	assert_int_equal(delay(FEED_REFUSED, HOUR, 1, UINT32_MAX), DAY);
@@ -65,7 +55,6 @@ static void retry_after_is_honoured_within_bounds(void **state)
 
 static void unchanged_is_enough_while_entries_live(void **state)
 {
-	(void)state;
 	assert_true(feed_plan_lasts(1000, 0, HOUR, 1000000000));
 	assert_true(feed_plan_lasts(1000, DAY, HOUR, 1000));
 	assert_true(feed_plan_lasts(1000, DAY, HOUR, 1000 + 20 * HOUR));
@@ -73,15 +62,12 @@ static void unchanged_is_enough_while_entries_live(void **state)
 	assert_false(feed_plan_lasts(1000, 2 * HOUR, HOUR, 1000));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_period_is_kept),
-		cmocka_unit_test(outages_double),
-		cmocka_unit_test(refusals_double_from_the_period),
-		cmocka_unit_test(retry_after_is_honoured_within_bounds),
-		cmocka_unit_test(unchanged_is_enough_while_entries_live),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_period_is_kept),
+	cmocka_unit_test(outages_double),
+	cmocka_unit_test(refusals_double_from_the_period),
+	cmocka_unit_test(retry_after_is_honoured_within_bounds),
+	cmocka_unit_test(unchanged_is_enough_while_entries_live),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of a snapshot that are not what they should be, and what Bloom digests of chunks say. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/statvfs.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomd/fleet/chunkbloom.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/comparing.h"
 
 /* --- parts that lie --- */
@@ -34,7 +29,6 @@ static void bloom_digests_that_lie_change_nothing(void **state)
 	static uint8_t bytes[CHUNK_BYTES];
 	uint32_t size;
 
-	(void)state;
 	fill_bans(at(&maker), 0, 1000);
 	fill_bans(at(&taker), 1, 1000);
 	list_entry(at(&taker), "192.0.2.1", "bans");
@@ -68,7 +62,6 @@ static void assert_refused(int file, off_t at_byte, const char *why)
 
 static void damaged_parts_are_refused(void **state)
 {
-	(void)state;
 	fill_bans(at(&maker), 0, 3);
 	fill_bans(at(&taker), 1, 3);
 	list_entry(at(&taker), "192.0.2.1", "bans");
@@ -87,7 +80,6 @@ static void damaged_parts_are_refused(void **state)
 /* The manifest says where a chunk begins, and the chunk what it has. */
 static void chunks_out_of_place_are_refused(void **state)
 {
-	(void)state;
 	fill_bans(at(&maker), 10, 20);
 	make();
 	manifest.chunks[0].first.hi -= (uint64_t)1 << 32;
@@ -98,7 +90,6 @@ static void chunks_out_of_place_are_refused(void **state)
 
 static void chunks_that_reach_into_the_next_are_refused(void **state)
 {
-	(void)state;
 	fill(at(&maker));
 	/* So that the first chunk is loaded, and not the second. */
 	list_entry(at(&maker), "192.0.2.1", "bans");
@@ -116,7 +107,6 @@ static void more_than_half_of_the_room_is_not_taken(void **state)
 	struct manifest_chunk many[3] = {{.size = 10}, {.size = 20}, {.size = 30}};
 	struct statvfs room;
 
-	(void)state;
 	manifest.chunks = many;
 	manifest.chunk_count = 3;
 	assert_int_equal(parts_make(&parts, &manifest, "/dev/shm"), 0);
@@ -139,7 +129,6 @@ static void bloom_digests_lack_nothing_of_theirs(void **state)
 	uint32_t hits = 0;
 	char text[64];
 
-	(void)state;
 	fill_bans(at(&maker), 0, 20000);
 	list_entry(at(&maker), "a.example.com", "bans");
 	make();
@@ -168,7 +157,6 @@ static void bloom_digests_fit_the_manifest(void **state)
 {
 	uint32_t size;
 
-	(void)state;
 	for (uint32_t count = 1; count < 2 * CHUNK_BYTES / 12;
 	     count += 1 + count / (is_slowed() ? 4 : 50)) {
 		assert_int_equal(chunkbloom_size(count, &size), 0);
@@ -178,17 +166,14 @@ static void bloom_digests_fit_the_manifest(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bloom_digests_that_lie_change_nothing),
-		TEST(damaged_parts_are_refused),
-		TEST(chunks_out_of_place_are_refused),
-		TEST(chunks_that_reach_into_the_next_are_refused),
-		TEST(more_than_half_of_the_room_is_not_taken),
-		TEST(bloom_digests_lack_nothing_of_theirs),
-		TEST(bloom_digests_fit_the_manifest),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(bloom_digests_that_lie_change_nothing),
+	TEST(damaged_parts_are_refused),
+	TEST(chunks_out_of_place_are_refused),
+	TEST(chunks_that_reach_into_the_next_are_refused),
+	TEST(more_than_half_of_the_room_is_not_taken),
+	TEST(bloom_digests_lack_nothing_of_theirs),
+	TEST(bloom_digests_fit_the_manifest),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

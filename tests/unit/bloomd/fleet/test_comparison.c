@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A host compared with a snapshot: exactly what was planted is found, and no more is loaded for it
  * than needs to be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/comparing.h"
 #include "support/fleettail.h"
 #include "support/random.h"
@@ -27,7 +22,6 @@ static void apply_behind(uint64_t position, const struct change_row *row)
 
 static void what_is_equal_loads_nothing(void **state)
 {
-	(void)state;
 	fill_both();
 	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
 	list_with(at(&taker), "a.example.com", "names", NOW + 1, "comment");
@@ -49,7 +43,6 @@ static void what_is_equal_loads_nothing(void **state)
 
 static void extras_load_bloom_digests_alone(void **state)
 {
-	(void)state;
 	fill_both();
 	list_with(at(&taker), "192.0.2.1", "bans", NOW + 5, "why");
 	make();
@@ -67,7 +60,6 @@ static void extras_load_bloom_digests_alone(void **state)
 
 static void what_is_missing_loads_its_chunk_alone(void **state)
 {
-	(void)state;
 	fill_both();
 	list_with(at(&maker), "192.0.2.1", "bans", NOW + 5, "why");
 	make();
@@ -87,7 +79,6 @@ static void what_is_extra_at_the_end_of_a_range(void **state)
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry extra;
 
-	(void)state;
 	fill_both();
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	make();
@@ -105,7 +96,6 @@ static void what_is_extra_at_the_end_of_a_range(void **state)
 
 static void what_has_expired_is_no_difference(void **state)
 {
-	(void)state;
 	list_with(at(&maker), "192.0.2.1", "bans", NOW, "expires before it is compared");
 	list_with(at(&maker), "192.0.2.2", "bans", NOW, "the same, swept here");
 	list_with(at(&taker), "192.0.2.1", "bans", NOW - 1, "");
@@ -124,7 +114,6 @@ static void what_has_expired_is_no_difference(void **state)
 
 static void what_the_log_says_is_no_difference(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&maker), "192.0.2.2", "bans");
 	list_entry(at(&maker), "192.0.2.3", "bans");
@@ -157,7 +146,6 @@ static void what_the_log_says_is_no_difference(void **state)
 
 static void what_waits_is_no_difference(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&taker), "192.0.2.1", "bans");
 	change_here(&taker, "192.0.2.2", true);
@@ -170,7 +158,6 @@ static void what_waits_is_no_difference(void **state)
 
 static void lists_that_only_one_side_has(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "names");
 	assert_int_equal(xb_share_set(at(&maker), "theirs", ALL), 0);
 	list_entry(at(&maker), "192.0.2.1", "theirs");
@@ -188,7 +175,6 @@ static void lists_that_only_one_side_has(void **state)
 
 static void a_host_that_is_behind(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	make();
 	stand(&taker, epoch, 1, 99);
@@ -206,7 +192,6 @@ static void a_host_that_is_behind(void **state)
 
 static void a_limit_keeps_the_first(void **state)
 {
-	(void)state;
 	fill_bans(at(&maker), 0, 100);
 	make();
 	assert_int_equal(try_compare(7), 0);
@@ -384,21 +369,18 @@ static void anything_is_found_exactly(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_equal_loads_nothing),
-		TEST(extras_load_bloom_digests_alone),
-		TEST(what_is_missing_loads_its_chunk_alone),
-		TEST(what_is_extra_at_the_end_of_a_range),
-		TEST(what_has_expired_is_no_difference),
-		TEST(what_the_log_says_is_no_difference),
-		TEST(what_waits_is_no_difference),
-		TEST(lists_that_only_one_side_has),
-		TEST(a_host_that_is_behind),
-		TEST(a_limit_keeps_the_first),
-		TEST(anything_is_found_exactly),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_equal_loads_nothing),
+	TEST(extras_load_bloom_digests_alone),
+	TEST(what_is_missing_loads_its_chunk_alone),
+	TEST(what_is_extra_at_the_end_of_a_range),
+	TEST(what_has_expired_is_no_difference),
+	TEST(what_the_log_says_is_no_difference),
+	TEST(what_waits_is_no_difference),
+	TEST(lists_that_only_one_side_has),
+	TEST(a_host_that_is_behind),
+	TEST(a_limit_keeps_the_first),
+	TEST(anything_is_found_exactly),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

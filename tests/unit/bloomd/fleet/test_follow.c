@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the log has, and what this host has to publish again of the same entry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bloomd/fleet/follow.h"
 #include "bloomd/fleet/former.h"
+#include "support/cmocka.h"
 #include "support/fleettail.h"
 
 #define ENTRY "192.0.2.3"
@@ -50,7 +45,6 @@ static void follow(const char *comment)
 
 static void a_delete_makes_way_to_a_put(void **state)
 {
-	(void)state;
 	wait_again(false, XB_AGAIN_OWN);
 	follow("");
 	assert_store(at(&taker), ENTRY " bans");
@@ -60,7 +54,6 @@ static void a_delete_makes_way_to_a_put(void **state)
 /* Others' puts of it are not in the store, and are later all the same. */
 static void also_of_a_list_that_is_not_followed(void **state)
 {
-	(void)state;
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
 	wait_again(false, XB_AGAIN_OWN);
 	follow("");
@@ -71,7 +64,6 @@ static void also_of_a_list_that_is_not_followed(void **state)
 /* Its publisher may not come back. */
 static void a_put_of_another_does_not_make_way_to_a_delete(void **state)
 {
-	(void)state;
 	list_entry(at(&taker), ENTRY, "bans");
 	wait_again(true, XB_AGAIN_ANOTHERS);
 	follow(NULL);
@@ -81,7 +73,6 @@ static void a_put_of_another_does_not_make_way_to_a_delete(void **state)
 
 static void what_a_snapshot_had_makes_way_to_a_delete(void **state)
 {
-	(void)state;
 	list_entry(at(&taker), ENTRY, "bans");
 	wait_again(true, XB_AGAIN_OLDER);
 	follow(NULL);
@@ -97,7 +88,6 @@ static void going_back_ends_at_the_last_number(void **state)
 	uint8_t before[MAC_BYTES] = {0}, *bytes;
 	size_t size;
 
-	(void)state;
 	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
 	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
 	assert_int_equal(logentry_write(&entry, &key, 51, before, &bytes, &size), 0);
@@ -116,15 +106,12 @@ static void going_back_ends_at_the_last_number(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_delete_makes_way_to_a_put),
-		TEST(also_of_a_list_that_is_not_followed),
-		TEST(a_put_of_another_does_not_make_way_to_a_delete),
-		TEST(what_a_snapshot_had_makes_way_to_a_delete),
-		TEST(going_back_ends_at_the_last_number),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_delete_makes_way_to_a_put),
+	TEST(also_of_a_list_that_is_not_followed),
+	TEST(a_put_of_another_does_not_make_way_to_a_delete),
+	TEST(what_a_snapshot_had_makes_way_to_a_delete),
+	TEST(going_back_ends_at_the_last_number),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

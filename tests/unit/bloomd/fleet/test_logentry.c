@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries of a fleet's log: there and back, what is refused, and that no byte can change unseen. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomd/fleet/changecodec.h"
 #include "bloomd/fleet/logentry.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 #include "support/fleetchanges.h"
 
 static const struct mac_key key = {{1, 2, 3}};
@@ -104,7 +99,6 @@ static void entries_come_back(void **state)
 	struct logentry changes = all_rows(), begin = of_kind(LOGENTRY_BEGIN),
 			beat = of_kind(LOGENTRY_BEAT);
 
-	(void)state;
 	assert_comes_back(&changes);
 	memset(begin.snapshot, 0xaa, sizeof(begin.snapshot));
 	assert_comes_back(&begin);
@@ -120,7 +114,6 @@ static void an_ipv4_put_has_twelve_bytes(void **state)
 	uint8_t bytes[CHANGE_BYTES_MAX];
 	struct bytes_out out = {bytes};
 
-	(void)state;
 	change_write(&change, 3, &out);
 	assert_int_equal(out.at - bytes, sizeof(expected));
 	assert_memory_equal(bytes, expected, sizeof(expected));
@@ -132,7 +125,6 @@ static void the_largest_entry_fits(void **state)
 	char name[254], comment[XB_COMMENT_MAX + 1], list[65];
 	struct written written;
 
-	(void)state;
 	entry.first = 1;
 	entry.last = LOGENTRY_CHANGES;
 	memset(name, 'a', sizeof(name) - 1);
@@ -161,7 +153,6 @@ static void no_byte_changes_unseen(void **state)
 	/* Each byte is changed in several ways all the same: 255 has no part in common with it. */
 	const size_t step = is_slowed() ? 31 : 1;
 
-	(void)state;
 	for (size_t i = 0; i < written.size * 255; i += step) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
 
@@ -192,7 +183,6 @@ static void a_chain_has_one_place(void **state)
 	struct mac_key other_key = {{1, 2, 4}};
 	uint8_t other[MAC_BYTES] = "another before";
 
-	(void)state;
 	assert_int_equal(logentry_chains(written.bytes, written.size, &key, 17, before), 1);
 	assert_int_equal(logentry_chains(written.bytes, written.size, &key, 18, before), 0);
 	assert_int_equal(logentry_chains(written.bytes, written.size, &key, 17, other), 0);
@@ -232,7 +222,6 @@ static void what_cannot_be_shared_is_not_written(void **state)
 	struct xb_entry with_capital = {
 		.name = capital, .kind = XB_NAME, .length = sizeof(capital)};
 
-	(void)state;
 	bits.hi |= 1ULL << 32;
 	assert_refused(entry_of("10.0.0.0/7"), "l", "", 0, "too wide");
 	assert_refused(entry_of("2000::/15"), "l", "", 0, "too wide");
@@ -276,7 +265,6 @@ static int read_changes(const uint8_t *changes, size_t size)
 
 static void what_could_be_written_otherwise_is_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(READ(ONE, 1, 1, 0, HOST, ADDED), 0);
 	assert_int_equal(READ(ONE, 1, 0, 0, HOST), 0);
 	/* a number with a zero behind it */
@@ -335,7 +323,6 @@ static void a_head_is_whole(void **state)
 	struct logentry entry = of_kind(LOGENTRY_BEAT), broken;
 	struct written written = write_entry(&entry), none;
 
-	(void)state;
 	written.bytes[0] = 2;
 	assert_read_error(written.bytes, written.size, "has version 2");
 	written.bytes[0] = 1;
@@ -371,7 +358,6 @@ static void positions_have_an_end(void **state)
 	struct logentry entry = of_kind(LOGENTRY_BEAT);
 	struct written written;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		assert_int_equal(logentry_write(&entry, &key, none[i], before, &written.bytes,
 						&written.size),
@@ -388,19 +374,16 @@ static void positions_have_an_end(void **state)
 			 -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(entries_come_back),
-		cmocka_unit_test(an_ipv4_put_has_twelve_bytes),
-		cmocka_unit_test(the_largest_entry_fits),
-		cmocka_unit_test(no_byte_changes_unseen),
-		cmocka_unit_test(a_chain_has_one_place),
-		cmocka_unit_test(what_cannot_be_shared_is_not_written),
-		cmocka_unit_test(what_could_be_written_otherwise_is_refused),
-		cmocka_unit_test(a_head_is_whole),
-		cmocka_unit_test(positions_have_an_end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(entries_come_back),
+	cmocka_unit_test(an_ipv4_put_has_twelve_bytes),
+	cmocka_unit_test(the_largest_entry_fits),
+	cmocka_unit_test(no_byte_changes_unseen),
+	cmocka_unit_test(a_chain_has_one_place),
+	cmocka_unit_test(what_cannot_be_shared_is_not_written),
+	cmocka_unit_test(what_could_be_written_otherwise_is_refused),
+	cmocka_unit_test(a_head_is_whole),
+	cmocka_unit_test(positions_have_an_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* HMAC-SHA-256 by the vectors of RFC 4231, in one part and in several, and keys of files. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomd/fleet/mac.h"
+#include "support/cmocka.h"
 
 struct vector {
 	uint8_t key[131];
@@ -87,7 +82,6 @@ static void key_of(const struct vector *vector, struct mac_key *key)
 
 static void rfc_4231_in_one_part_and_in_two(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++) {
 		const struct vector *vector = &vectors[i];
 		size_t size = vector->text ? strlen(vector->text) : 50;
@@ -111,7 +105,6 @@ static void macs_differ_by_any_bit(void **state)
 {
 	uint8_t one[MAC_BYTES] = {0}, other[MAC_BYTES] = {0};
 
-	(void)state;
 	for (int bit = 0; bit < MAC_BYTES * 8; bit++) {
 		other[bit / 8] = (uint8_t)(1U << bit % 8);
 		assert_false(mac_equal(one, other));
@@ -126,7 +119,6 @@ static void a_key_ends_before_its_line_ends(void **state)
 	static const uint8_t abc[] = {0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea};
 	struct mac_key plain, ended;
 
-	(void)state;
 	assert_int_equal(mac_key_of("abc", 3, &plain), 0);
 	assert_memory_equal(plain.bytes, abc, sizeof(abc));
 	assert_int_equal(mac_key_of("abc\r\n\n", 6, &ended), 0);
@@ -137,13 +129,10 @@ static void a_key_ends_before_its_line_ends(void **state)
 	assert_string_equal(xb_error_message(), "the key file is empty");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rfc_4231_in_one_part_and_in_two),
-		cmocka_unit_test(macs_differ_by_any_bit),
-		cmocka_unit_test(a_key_ends_before_its_line_ends),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(rfc_4231_in_one_part_and_in_two),
+	cmocka_unit_test(macs_differ_by_any_bit),
+	cmocka_unit_test(a_key_ends_before_its_line_ends),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

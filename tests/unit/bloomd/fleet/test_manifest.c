@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Manifests of snapshots: there and back, what is refused, and that no byte can change unseen. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomd/fleet/manifest.h"
 #include "support/amount.h"
+#include "support/cmocka.h"
 
 static const struct mac_key key = {{1, 2, 3}};
 static struct manifest manifest;
@@ -68,7 +63,6 @@ static void manifests_come_back(void **state)
 	uint8_t *bytes, *again;
 	size_t size, again_size;
 
-	(void)state;
 	assert_int_equal(manifest_write(&manifest, &key, &bytes, &size), 0);
 	assert_int_equal(manifest_read(bytes, size, &key, &back), 0);
 	assert_memory_equal(back.id, manifest.id, XB_FLEET_ID);
@@ -101,7 +95,6 @@ static void manifests_come_back(void **state)
 
 static void lists_and_marks_are_found(void **state)
 {
-	(void)state;
 	assert_ptr_equal(manifest_list_of(&manifest, "names"), &manifest.lists[2]);
 	assert_null(manifest_list_of(&manifest, "others"));
 	assert_int_equal(manifest_mark(&manifest, marks[0].publisher), 9);
@@ -125,7 +118,6 @@ static void no_byte_changes_unseen(void **state)
 	uint8_t *bytes;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(manifest_write(&manifest, &key, &bytes, &size), 0);
 	for (size_t i = 0; i < size * 255; i += step_of()) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
@@ -161,7 +153,6 @@ static void what_is_read_could_be_written(void **state)
 	uint8_t *bytes, *again;
 	size_t size, again_size, read = 0;
 
-	(void)state;
 	assert_int_equal(manifest_write(&manifest, &key, &bytes, &size), 0);
 	for (size_t i = 0; i < (size - MAC_BYTES) * 255; i += step_of()) {
 		uint8_t by = (uint8_t)(i % 255 + 1);
@@ -198,7 +189,6 @@ static void counts_are_bounded_by_the_bytes(void **state)
 	struct manifest back;
 	size_t at = 1 + 16;
 
-	(void)state;
 	bytes[at] = 1; /* maker */
 	at += 16;
 	bytes[at++] = 0; /* time */
@@ -228,13 +218,16 @@ static void assert_refused(const char *why)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-	(void)state;
 	manifest.epoch[0] = 0;
 	assert_refused("lacks");
 	manifest.term = 0;
 	assert_refused("lacks");
 	manifest.time = (uint64_t)1 << 42;
 	assert_refused("time");
+	manifest.position = XB_FLEET_POSITION_MAX + 1;
+	assert_refused("too high");
+	manifest.term = XB_FLEET_POSITION_MAX + 1;
+	assert_refused("too high");
 	manifest.before = manifest.position;
 	assert_refused("before");
 	manifest.lineage[0].term = 300;
@@ -278,16 +271,13 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_refused("number");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(manifests_come_back, fill),
-		cmocka_unit_test_setup(lists_and_marks_are_found, fill),
-		cmocka_unit_test_setup(no_byte_changes_unseen, fill),
-		cmocka_unit_test_setup(what_is_read_could_be_written, fill),
-		cmocka_unit_test_setup(counts_are_bounded_by_the_bytes, fill),
-		cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(manifests_come_back, fill),
+	cmocka_unit_test_setup(lists_and_marks_are_found, fill),
+	cmocka_unit_test_setup(no_byte_changes_unseen, fill),
+	cmocka_unit_test_setup(what_is_read_could_be_written, fill),
+	cmocka_unit_test_setup(counts_are_bounded_by_the_bytes, fill),
+	cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames of answers, right ones and all that a process could send that somebody has taken over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "bloomd/fleet/connurl.h"
 #include "bloomd/fleet/replyframe.h"
 #include "redis/wire.h"
+#include "support/cmocka.h"
 
 #define MOST 16 /* nodes of a case */
 
@@ -69,7 +65,6 @@ static void test_nodes_find_their_places(void **state)
 	struct server_reply *nodes;
 	uint8_t *frame;
 
-	(void)state;
 	assert_int_equal(read_frame(&given, &frame, &nodes), 0);
 	assert_int_equal(nodes->kind, REPLY_ARRAY);
 	assert_int_equal(nodes->size, 3);
@@ -113,7 +108,6 @@ static void test_what_is_refused(void **state)
 		 .nodes = 9},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct server_reply *nodes;
 		uint8_t *frame;
@@ -135,7 +129,6 @@ static void test_seven_levels_are_taken(void **state)
 	struct server_reply *nodes;
 	uint8_t *frame;
 
-	(void)state;
 	assert_int_equal(read_frame(&given, &frame, &nodes), 0);
 	free(nodes);
 	free(frame);
@@ -155,7 +148,6 @@ static void test_urls(void **state)
 		{"unix:/run/redis/a.sock", "", "/run/redis/a.sock", 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct redis_place place = {0};
 
@@ -190,7 +182,6 @@ static void test_what_is_no_url(void **state)
 		"redis://a\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct redis_place place = {0};
 
@@ -201,15 +192,10 @@ static void test_what_is_no_url(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nodes_find_their_places),
-		cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_seven_levels_are_taken),
-		cmocka_unit_test(test_urls),
-		cmocka_unit_test(test_what_is_no_url),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_nodes_find_their_places), cmocka_unit_test(test_what_is_refused),
+	cmocka_unit_test(test_seven_levels_are_taken),	cmocka_unit_test(test_urls),
+	cmocka_unit_test(test_what_is_no_url),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

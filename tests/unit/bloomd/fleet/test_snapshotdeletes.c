@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Deletes that this host publishes again, and a snapshot that lists the entry: which of them is
  * later is known only if this host has gone through the snapshot's state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/fleet/snapshot.h"
+#include "support/cmocka.h"
 #include "support/fleettail.h"
 
 #define ENTRY "192.0.2.3"
@@ -88,7 +83,6 @@ static void go_on(void)
 /* Somebody has put the entry there since the log was lost, maybe. */
 static void another_log(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 2, 40, nothing);
 	wait_again();
@@ -99,7 +93,6 @@ static void a_name(void **state)
 {
 	const struct xb_shared_change change = {.entry = entry_of("a.example"), .list = "names"};
 
-	(void)state;
 	list_entry(at(&maker), "a.example", "names");
 	stand_by(&maker, 2, 51, nothing);
 	assert_int_equal(xb_outbox_put_again(at(&taker), &change, XB_AGAIN_OWN), 1);
@@ -111,7 +104,6 @@ static void a_name(void **state)
 
 static void further_on_in_this_log(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 51, nothing);
 	wait_again();
@@ -121,7 +113,6 @@ static void further_on_in_this_log(void **state)
 /* The delete came later than all that is there. */
 static void the_own_place(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, nothing);
 	wait_again();
@@ -130,7 +121,6 @@ static void the_own_place(void **state)
 
 static void the_own_place_on_another_way(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, other);
 	wait_again();
@@ -142,7 +132,6 @@ static void a_place_of_the_tail(void **state)
 {
 	uint8_t chain[MAC_BYTES];
 
-	(void)state;
 	go_on();
 	chain_at(45, chain);
 	stand_by(&maker, 1, 45, chain);
@@ -152,7 +141,6 @@ static void a_place_of_the_tail(void **state)
 /* As that of a host that has taken this snapshot, and gone on from there. */
 static void the_place_before_the_tail(void **state)
 {
-	(void)state;
 	go_on();
 	stand_by(&maker, 1, 43, nothing);
 	assert_stays();
@@ -160,7 +148,6 @@ static void the_place_before_the_tail(void **state)
 
 static void before_the_tail(void **state)
 {
-	(void)state;
 	go_on();
 	stand_by(&maker, 1, 42, nothing);
 	assert_gives_way();
@@ -169,7 +156,6 @@ static void before_the_tail(void **state)
 /* After a failover the log went on another way: the tail has another entry at the position. */
 static void a_place_on_another_way(void **state)
 {
-	(void)state;
 	go_on();
 	stand_by(&maker, 1, 45, other);
 	assert_gives_way();
@@ -178,7 +164,6 @@ static void a_place_on_another_way(void **state)
 /* What this host has seen of the log, it has not seen of this list. */
 static void a_list_that_is_followed_anew(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, nothing);
 	wait_again();
@@ -188,7 +173,6 @@ static void a_list_that_is_followed_anew(void **state)
 
 static void an_entry_of_another_list_too(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	list_entry(at(&maker), ENTRY, "names");
 	list_entry(at(&taker), ENTRY, "names");
@@ -203,7 +187,6 @@ static void an_entry_of_another_list_too(void **state)
 /* This host's clock may be ahead. */
 static void a_put_that_has_expired_here(void **state)
 {
-	(void)state;
 	list_with(at(&maker), ENTRY, "bans", NOW - 1, "");
 	stand_by(&maker, 2, 51, nothing);
 	wait_again();
@@ -218,7 +201,6 @@ static void a_put_does_not_make_way(void **state)
 	const struct xb_shared_change change = {
 		.entry = entry_of(ENTRY), .list = "bans", .put = true, .added = 1};
 
-	(void)state;
 	list_with(at(&maker), ENTRY, "bans", NOW + 10, "");
 	list_entry(at(&taker), ENTRY, "bans");
 	stand_by(&maker, 2, 51, nothing);
@@ -232,7 +214,6 @@ static void a_put_does_not_make_way(void **state)
 /* What others have put there, this host does not have. */
 static void of_a_list_that_is_not_followed(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_with(at(&maker), "192.0.2.2", "bans", NOW - 1, "");
 	list_entry(at(&maker), ENTRY, "bans");
@@ -262,7 +243,6 @@ static void wait_older(void)
 
 static void a_later_snapshot_without_the_put(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	wait_older();
 	make();
@@ -274,7 +254,6 @@ static void a_later_snapshot_without_the_put(void **state)
 /* It is of a place before the one from which the put came. */
 static void a_known_snapshot_without_the_put(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	wait_older();
 	stand_by(&maker, 1, 50, nothing);
@@ -288,7 +267,6 @@ static void a_later_snapshot_that_prolongs_the_put(void **state)
 {
 	struct xb_shared_changes again;
 
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	wait_older();
 	make();
@@ -314,7 +292,6 @@ static void a_delete_that_was_not_lost(void **state)
 /* One that was never published comes later than all. */
 static void a_new_delete(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), ENTRY, "bans");
 	stand(&maker, other_epoch, 2, 51);
 	list_entry(at(&taker), ENTRY, "bans");
@@ -324,29 +301,26 @@ static void a_new_delete(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(another_log),
-		TEST(a_name),
-		TEST(further_on_in_this_log),
-		TEST(the_own_place),
-		TEST(the_own_place_on_another_way),
-		TEST(a_place_of_the_tail),
-		TEST(the_place_before_the_tail),
-		TEST(before_the_tail),
-		TEST(a_place_on_another_way),
-		TEST(a_list_that_is_followed_anew),
-		TEST(an_entry_of_another_list_too),
-		TEST(a_put_that_has_expired_here),
-		TEST(a_put_does_not_make_way),
-		TEST(of_a_list_that_is_not_followed),
-		TEST(a_later_snapshot_without_the_put),
-		TEST(a_known_snapshot_without_the_put),
-		TEST(a_later_snapshot_that_prolongs_the_put),
-		TEST(a_delete_that_was_not_lost),
-		TEST(a_new_delete),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(another_log),
+	TEST(a_name),
+	TEST(further_on_in_this_log),
+	TEST(the_own_place),
+	TEST(the_own_place_on_another_way),
+	TEST(a_place_of_the_tail),
+	TEST(the_place_before_the_tail),
+	TEST(before_the_tail),
+	TEST(a_place_on_another_way),
+	TEST(a_list_that_is_followed_anew),
+	TEST(an_entry_of_another_list_too),
+	TEST(a_put_that_has_expired_here),
+	TEST(a_put_does_not_make_way),
+	TEST(of_a_list_that_is_not_followed),
+	TEST(a_later_snapshot_without_the_put),
+	TEST(a_known_snapshot_without_the_put),
+	TEST(a_later_snapshot_that_prolongs_the_put),
+	TEST(a_delete_that_was_not_lost),
+	TEST(a_new_delete),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -3,22 +3,17 @@
  * still ask for who began with the one before. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/snapshotfiles.h"
+#include "support/cmocka.h"
 #include "support/fleethosts.h"
 
 static char directory[] = "/tmp/xb-files-XXXXXX";
@@ -112,7 +107,6 @@ static void who_loads_them_has_the_snapshot(void **state)
 	struct stat about;
 	char path[512];
 
-	(void)state;
 	fill_bans(at(&maker), 0, 50000);
 	for (uint32_t i = 0; i < 40000; i++) {
 		char text[64];
@@ -145,7 +139,6 @@ static void lists_that_are_not_followed_need_no_chunks(void **state)
 	struct snapshot_terms terms;
 	struct snapshot_result result;
 
-	(void)state;
 	fill_bans(at(&maker), 0, 10);
 	list_entry(at(&maker), "a.example.com", "names");
 	assert_int_equal(xb_share_set(at(&taker), "bans", 0), 0);
@@ -168,7 +161,6 @@ static void another_chunk_is_not_stored(void **state)
 	struct mac_key other = {{8}};
 	struct stat about;
 
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&maker), "192.0.2.1", "names");
 	make();
@@ -190,7 +182,6 @@ static void the_one_before_stays_until_the_next(void **state)
 	char name[3][SNAPSHOT_NAME], path[512];
 	int fd;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		fill_bans(at(&maker), 0, (uint32_t)i + 1);
 		make_next();
@@ -211,7 +202,6 @@ static void what_a_killed_one_left_is_in_no_way(void **state)
 {
 	char path[512], target[512];
 
-	(void)state;
 	fill_bans(at(&maker), 0, 1);
 	make();
 	/* Nor is it followed. */
@@ -229,7 +219,6 @@ static void no_room_leaves_what_was_there(void **state)
 	char name[SNAPSHOT_NAME];
 	uint8_t id[XB_FLEET_ID];
 
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	make();
 	memcpy(id, manifest.id, sizeof(id));
@@ -264,7 +253,6 @@ static void damaged_chunks_are_not_written(void **state)
 {
 	char name[SNAPSHOT_NAME];
 
-	(void)state;
 	fill_bans(at(&maker), 0, 3);
 	make();
 	assert_int_equal(pwrite(chunks, "x", 1, 3), 1);
@@ -279,7 +267,6 @@ static void a_manifest_of_others_is_none(void **state)
 	struct manifest found;
 	char path[512];
 
-	(void)state;
 	fill_bans(at(&maker), 0, 3);
 	make();
 	assert_int_equal(snapshotfiles_read(directory, &key, &found), 0);
@@ -297,7 +284,6 @@ static void order_is_that_of_the_log(void **state)
 {
 	struct manifest one = {.term = 3, .position = 70};
 
-	(void)state;
 	assert_false(manifest_is_before(&one, 3, 70));
 	assert_true(manifest_is_before(&one, 3, 71));
 	assert_false(manifest_is_before(&one, 3, 69));
@@ -307,19 +293,16 @@ static void order_is_that_of_the_log(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(who_loads_them_has_the_snapshot),
-		TEST(lists_that_are_not_followed_need_no_chunks),
-		TEST(another_chunk_is_not_stored),
-		TEST(the_one_before_stays_until_the_next),
-		TEST(what_a_killed_one_left_is_in_no_way),
-		TEST(no_room_leaves_what_was_there),
-		TEST(damaged_chunks_are_not_written),
-		TEST(a_manifest_of_others_is_none),
-		TEST(order_is_that_of_the_log),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(who_loads_them_has_the_snapshot),
+	TEST(lists_that_are_not_followed_need_no_chunks),
+	TEST(another_chunk_is_not_stored),
+	TEST(the_one_before_stays_until_the_next),
+	TEST(what_a_killed_one_left_is_in_no_way),
+	TEST(no_room_leaves_what_was_there),
+	TEST(damaged_chunks_are_not_written),
+	TEST(a_manifest_of_others_is_none),
+	TEST(order_is_that_of_the_log),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -2,19 +2,14 @@
 /* Snapshots that are not taken: those that would take out much of a list wait for an operator, and
  * chunks that are not what they should be are refused. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/snapshot.h"
+#include "support/cmocka.h"
 #include "support/fleethosts.h"
 
 static void take_held(uint64_t before, uint64_t after, uint64_t loses)
@@ -34,7 +29,6 @@ static void losing_more_than_half_is_held(void **state)
 	struct snapshot_terms terms = terms_of(false);
 	struct snapshot_result result;
 
-	(void)state;
 	fill_bans(at(&maker), 0, 1000);
 	fill_bans(at(&maker), 5000, 7000);
 	fill_bans(at(&taker), 0, 2001);
@@ -56,7 +50,6 @@ static void losing_more_than_half_is_held(void **state)
 
 static void half_or_a_thousand_are_taken(void **state)
 {
-	(void)state;
 	fill_bans(at(&maker), 0, 1);
 	fill_bans(at(&taker), 0, 1000);
 	settle(&taker);
@@ -69,7 +62,6 @@ static void half_or_a_thousand_are_taken(void **state)
 
 static void emptying_is_held(void **state)
 {
-	(void)state;
 	fill_bans(at(&taker), 0, 1);
 	settle(&taker);
 	make();
@@ -80,7 +72,6 @@ static void emptying_is_held(void **state)
 
 static void a_list_that_was_not_shared_loses_nothing(void **state)
 {
-	(void)state;
 	fill_bans(at(&maker), 0, 100);
 	fill_bans(at(&taker), 1, 101);
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_FOLLOW), 0);
@@ -111,7 +102,6 @@ static void damaged_chunks_are_refused(void **state)
 	struct mac_key other = {{8}};
 	ssize_t size;
 
-	(void)state;
 	fill_bans(at(&maker), 0, 3);
 	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
 	make();
@@ -137,7 +127,6 @@ static void chunks_of_another_place_or_snapshot_are_refused(void **state)
 	int others = memfd_create("others", MFD_CLOEXEC);
 	size_t size;
 
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&maker), "192.0.2.2", "names");
 	make();
@@ -162,16 +151,13 @@ static void chunks_of_another_place_or_snapshot_are_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(losing_more_than_half_is_held),
-		TEST(half_or_a_thousand_are_taken),
-		TEST(emptying_is_held),
-		TEST(a_list_that_was_not_shared_loses_nothing),
-		TEST(damaged_chunks_are_refused),
-		TEST(chunks_of_another_place_or_snapshot_are_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(losing_more_than_half_is_held),
+	TEST(half_or_a_thousand_are_taken),
+	TEST(emptying_is_held),
+	TEST(a_list_that_was_not_shared_loses_nothing),
+	TEST(damaged_chunks_are_refused),
+	TEST(chunks_of_another_place_or_snapshot_are_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

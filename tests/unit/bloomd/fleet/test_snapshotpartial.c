@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Snapshots of a state that lacks what this host has seen, and of which its tail does not have all:
  * it takes nothing out, and what the snapshot lacks is published if that can be recent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/fleet/snapshot.h"
+#include "support/cmocka.h"
 #include "support/fleettail.h"
 
 static void a_partial_tail_takes_nothing_out(void **state)
 {
 	struct snapshot_result result;
 
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_with(at(&taker), "192.0.2.1", "bans", 0, "old");
 	list_entry(at(&taker), "192.0.2.3", "bans");
@@ -45,7 +39,6 @@ static void a_partial_tail_shortens_nothing(void **state)
 {
 	struct snapshot_result result;
 
-	(void)state;
 	list_with(at(&maker), "192.0.2.1", "bans", NOW + 10, "");
 	list_with(at(&maker), "192.0.2.2", "bans", NOW + 10, "");
 	list_with(at(&maker), "192.0.2.3", "bans", NOW + 30, "longer");
@@ -70,7 +63,6 @@ static void a_partial_tail_shortens_nothing(void **state)
 /* The maker does not know the epoch at all, and the tail has not its beginning. */
 static void an_unknown_epoch_is_partial(void **state)
 {
-	(void)state;
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&taker), "192.0.2.3", "bans");
 	stand(&maker, other_epoch, 2, 100);
@@ -85,7 +77,6 @@ static void what_the_snapshot_lacks_is_published(void **state)
 	struct xb_shared_changes given;
 	struct snapshot_result result;
 
-	(void)state;
 	list_with(at(&maker), "192.0.2.1", "bans", NOW + 10, "");
 	list_entry(at(&maker), "192.0.2.2", "bans");
 	list_with(at(&taker), "192.0.2.1", "bans", NOW + 20, "longer");
@@ -114,7 +105,6 @@ static void not_after_an_hour(void **state)
 {
 	struct snapshot_result result;
 
-	(void)state;
 	list_entry(at(&taker), "192.0.2.3", "bans");
 	part_at_40();
 	tail_time = (NOW - 3700) * 1000ULL;
@@ -134,15 +124,12 @@ static int begin(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end_hosts)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_partial_tail_takes_nothing_out),
-		TEST(a_partial_tail_shortens_nothing),
-		TEST(an_unknown_epoch_is_partial),
-		TEST(what_the_snapshot_lacks_is_published),
-		TEST(not_after_an_hour),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(a_partial_tail_takes_nothing_out),
+	TEST(a_partial_tail_shortens_nothing),
+	TEST(an_unknown_epoch_is_partial),
+	TEST(what_the_snapshot_lacks_is_published),
+	TEST(not_after_an_hour),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

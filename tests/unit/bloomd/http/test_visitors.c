@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who has to leave the web server for others, and which addresses and hosts it takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +12,7 @@
 #include "bloomd/base/listen.h"
 #include "bloomd/http/site.h"
 #include "bloomd/http/visitors.h"
+#include "support/cmocka.h"
 
 static struct visitors visitors;
 static int ends[1024][2]; /* [0]: the server's, by the number of the visitor */
@@ -24,7 +20,6 @@ static unsigned int count;
 
 static int begin(void **state)
 {
-	(void)state;
 	visitors_begin(&visitors);
 	count = 0;
 	return 0;
@@ -32,7 +27,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < count; i++) {
 		close(ends[i][0]);
 		close(ends[i][1]);
@@ -70,7 +64,6 @@ static void the_oldest_leaves(void **state)
 {
 	char address[32];
 
-	(void)state;
 	for (unsigned int i = 0; i < VISITORS_MAX; i++) {
 		snprintf(address, sizeof(address), "192.0.2.%u", i);
 		enter(address, 1000 - i);
@@ -87,7 +80,6 @@ static void one_address_keeps_no_other_out(void **state)
 {
 	unsigned int other = enter("198.51.100.1", 1);
 
-	(void)state;
 	for (unsigned int i = 0; i < 300; i++)
 		enter("192.0.2.1", 10 + i);
 	assert_false(is_out(other));
@@ -100,7 +92,6 @@ static void a_network_of_ipv6_is_one(void **state)
 {
 	char address[32];
 
-	(void)state;
 	for (unsigned int i = 0; i <= VISITORS_OF_ONE; i++) {
 		snprintf(address, sizeof(address), "2001:db8::%x", i + 1);
 		enter(address, i);
@@ -111,7 +102,6 @@ static void a_network_of_ipv6_is_one(void **state)
 
 static void those_that_stay_too_long_leave(void **state)
 {
-	(void)state;
 	assert_int_equal(visitors_tire(&visitors, 100), 0);
 	enter("192.0.2.1", 100);
 	enter("192.0.2.1", 105);
@@ -134,7 +124,6 @@ static void hosts(void **state)
 		"",	    ":80",	 "evil.example",	  "localhost.example",
 		"localhos", "1.example", "127.0.0.1.nip.io:9101", " localhost"};
 
-	(void)state;
 	assert_true(site_takes_host(NULL));
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		assert_true(site_takes_host(good[i]));
@@ -175,7 +164,6 @@ static void addresses(void **state)
 	};
 	struct listen_address address;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(!listen_parse(rows[i].text, &address), rows[i].good);
 		if (rows[i].good)
@@ -185,16 +173,13 @@ static void addresses(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_oldest_leaves),
-		TEST(one_address_keeps_no_other_out),
-		TEST(a_network_of_ipv6_is_one),
-		TEST(those_that_stay_too_long_leave),
-		TEST(hosts),
-		TEST(addresses),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(the_oldest_leaves),
+	TEST(one_address_keeps_no_other_out),
+	TEST(a_network_of_ipv6_is_one),
+	TEST(those_that_stay_too_long_leave),
+	TEST(hosts),
+	TEST(addresses),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Actions of Postfix: what is one, and what is put into it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/postfix/action.h"
+#include "support/cmocka.h"
 
 static void test_check(void **state)
 {
@@ -38,7 +33,6 @@ static void test_check(void **state)
 		"FILTER",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
 		assert_int_equal(action_check(right[i]), 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -47,7 +41,6 @@ static void test_check(void **state)
 
 static void test_none(void **state)
 {
-	(void)state;
 	assert_true(action_is_none("DUNNO") && action_is_none("dunno why"));
 	assert_false(action_is_none("DUNNOT") || action_is_none("REJECT DUNNO"));
 }
@@ -56,7 +49,6 @@ static void test_format(void **state)
 {
 	char out[ACTION_TEXT], text[ACTION_MOST + 1];
 
-	(void)state;
 	assert_string_equal(action_format("REJECT %a by %l", "192.0.2.1", "a,b", out),
 			    "REJECT 192.0.2.1 by a,b");
 	assert_string_equal(action_format("REJECT %%l %%%a%l", "x", "y", out), "REJECT %l %xy");
@@ -68,13 +60,10 @@ static void test_format(void **state)
 	assert_int_equal(strlen(action_format(text, "", "0123456789", out)), ACTION_TEXT - 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_format),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_check),
+	cmocka_unit_test(test_none),
+	cmocka_unit_test(test_format),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)

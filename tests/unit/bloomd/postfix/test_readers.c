@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests of Postfix in both protocols: whole, in pieces, one behind the other, and wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bloomd/postfix/policy.h"
 #include "bloomd/postfix/socketmap.h"
+#include "support/cmocka.h"
 
 /* Requests as they are read, each with a ';' behind it; a '!' stands for the wrong end. */
 static char read_as[4096];
@@ -111,13 +106,11 @@ static void read_all(const struct reading *readings, size_t count,
 
 static void test_socketmap(void **state)
 {
-	(void)state;
 	read_all(maps, sizeof(maps) / sizeof(maps[0]), read_map);
 }
 
 static void test_policy(void **state)
 {
-	(void)state;
 	read_all(policies, sizeof(policies) / sizeof(policies[0]), read_policy);
 }
 
@@ -126,7 +119,6 @@ static void test_long_key(void **state)
 {
 	char text[4096];
 
-	(void)state;
 	for (int size = SOCKETMAP_KEPT - 3; size < SOCKETMAP_KEPT + 4; size++) {
 		int used = sprintf(text, "%d:bad %0*d,3:a b,", size, size - 4, 0);
 
@@ -145,7 +137,6 @@ static void test_long_line(void **state)
 {
 	char text[4096];
 
-	(void)state;
 	for (int size = 1; size < 300; size++) {
 		int used = sprintf(text, "client_address=%0*d\nserver_port=25\nsender=%0*d\n\n",
 				   size, 0, size, 0);
@@ -156,16 +147,16 @@ static void test_long_line(void **state)
 		else
 			assert_string_equal(read_as, "|25;");
 	}
+	read_policy(text, (size_t)sprintf(text, "sender=%0*d@a.example\n\n", POLICY_LINE - 10, 0),
+		    7);
+	assert_string_equal(read_as, "|;");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_socketmap),
-		cmocka_unit_test(test_policy),
-		cmocka_unit_test(test_long_key),
-		cmocka_unit_test(test_long_line),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_socketmap),
+	cmocka_unit_test(test_policy),
+	cmocka_unit_test(test_long_key),
+	cmocka_unit_test(test_long_line),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(tests, NULL, NULL)
