@@ -21,3 +21,14 @@ int xb_array_grow_beyond(void *array, size_t *room, size_t need, size_t size)
 	*room = more;
 	return 0;
 }
+
+int xb_array_set_text(char **text, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return xb_out_of_memory();
+	free(*text);
+	*text = copy;
+	return 0;
+}

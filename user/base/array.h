@@ -37,4 +37,8 @@ static inline int xb_array_grow(void *array, size_t *room, size_t need, size_t s
 	return need <= *room ? 0 : xb_array_grow_beyond(array, room, need, size);
 }
 
+/* Sets a text to a copy of the value, and frees what it was before. Without memory: -EIO, and the
+ * text stays as it is. */
+int xb_array_set_text(char **text, const char *value);
+
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* UTF-8, a character at a time. */
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/error.h"
 
 /* Bytes that a leading byte announces, itself included, or 0. */
 static size_t announced(unsigned char lead)
@@ -131,15 +129,4 @@ const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT])
 	if (!gmtime_r(&when, &parts) || !strftime(out, XB_TIME_TEXT, "%FT%TZ", &parts))
 		out[0] = '\0';
 	return out;
-}
-
-int xb_text_set(char **text, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return xb_out_of_memory();
-	free(*text);
-	*text = copy;
-	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? Numbers as text, and
- * copies of text.
+/* Text that comes from elsewhere: is it UTF-8, and is it safe for a terminal? And numbers as text.
  */
 #ifndef XB_BASE_TEXT_H
 #define XB_BASE_TEXT_H
@@ -59,10 +58,6 @@ const char *xb_number_format(double number, char out[XB_NUMBER_TEXT]);
 
 /* Seconds since 1970 as 2026-11-28T09:00:00Z. Returns out. */
 const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT]);
-
-/* Sets a text to a copy of the value, and frees what it was before. Returns -EIO when there
- * is no memory; the text stays as it is then. */
-int xb_text_set(char **text, const char *value);
 
 #define XB_SHOWN 40 /* bytes of a word in a message */
 

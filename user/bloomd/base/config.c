@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/base/listener.h"
@@ -21,7 +22,7 @@ static void *field_of(const struct config_key *key, void *section)
 
 int config_text(const struct config_key *key, void *section, const char *value)
 {
-	return xb_text_set(field_of(key, section), value);
+	return xb_array_set_text(field_of(key, section), value);
 }
 
 int config_mode(const struct config_key *key, void *section, const char *value)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/base/owners.h"
@@ -54,8 +55,8 @@ static int set_socket(struct crowdsec_config *crowdsec, const char *path)
 	if (*path != '/' || strlen(path) >= FETCH_SOCKET_MAX)
 		return xb_input_error("'%s' is not the whole path of a socket, of at most %d bytes",
 				      XB_SHOW(path), FETCH_SOCKET_MAX - 1);
-	error = xb_text_set(&crowdsec->socket, path);
-	return error ? error : xb_text_set(&crowdsec->url, "http://127.0.0.1");
+	error = xb_array_set_text(&crowdsec->socket, path);
+	return error ? error : xb_array_set_text(&crowdsec->url, "http://127.0.0.1");
 }
 
 static int set_url(const struct config_key *key, void *section, const char *value)

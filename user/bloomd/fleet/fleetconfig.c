@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -181,7 +182,7 @@ static int set_publish(const struct config_key *key, void *section, const char *
 static int set_follow(const struct config_key *key, void *section, const char *value)
 {
 	struct fleet_config *fleet = section;
-	int error = xb_text_set(&fleet->follow_at, fleet->at);
+	int error = xb_array_set_text(&fleet->follow_at, fleet->at);
 
 	(void)key;
 	return error ?: set_lists(fleet, value, XB_SHARE_FOLLOW);
