@@ -78,17 +78,15 @@ void xb_anchor_close(struct xb_anchor *anchor)
 	*anchor = closed;
 }
 
-static int open_pins(struct xb_anchor *anchor)
+static int open_shared(struct xb_anchor *anchor, const struct xb_pins *from)
 {
-	anchor->slot = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, "slot",
-				       BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+	anchor->slot = xb_pins_get_map(from, "slot", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
 	if (anchor->slot < 0)
 		return anchor->slot;
 	for (size_t i = 0; i < SHARED; i++) {
 		int *fd = shared_fd(anchor, i);
 
-		*fd = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, shared[i].name, shared[i].type,
-				      shared[i].value_bytes);
+		*fd = xb_pins_get_map(from, shared[i].name, shared[i].type, shared[i].value_bytes);
 		if (*fd < 0)
 			return *fd;
 	}
@@ -115,13 +113,12 @@ int xb_anchor_refuse_newer(const char *pins, const char *what, uint32_t layout, 
 		pins, xb_program(), what, layout, ours);
 }
 
-static int read_identity(struct xb_anchor *anchor)
+static int read_identity(struct xb_anchor *anchor, const struct xb_pins *from)
 {
 	struct xb_anchor_identity identity;
 	uint32_t zero = 0;
 
-	anchor->identity = xb_pin_open_map(anchor->pins, XB_ANCHOR_PINS, "identity",
-					   BPF_MAP_TYPE_ARRAY, sizeof(identity));
+	anchor->identity = xb_pins_get_map(from, "identity", BPF_MAP_TYPE_ARRAY, sizeof(identity));
 	if (anchor->identity < 0)
 		return anchor->identity;
 	if (bpf_map_lookup_elem(anchor->identity, &zero, &identity))
@@ -142,19 +139,29 @@ static int read_identity(struct xb_anchor *anchor)
 	return 0;
 }
 
+static int open_pins(struct xb_anchor *anchor, const struct xb_pins *from)
+{
+	int error = read_identity(anchor, from);
+
+	if (!error)
+		error = open_shared(anchor, from);
+	if (error || anchor->flavour != XB_FLAVOUR_LINK)
+		return error;
+	anchor->entry = xb_pins_get(from, "entry");
+	return anchor->entry < 0 ? anchor->entry : 0;
+}
+
 int xb_anchor_open(const char *pins, struct xb_anchor *anchor)
 {
-	int error;
+	struct xb_pins from;
+	int error = xb_pins_open(pins, XB_ANCHOR_PINS, &from);
 
 	*anchor = closed;
 	anchor->pins = pins;
-	error = read_identity(anchor);
-	if (!error)
-		error = open_pins(anchor);
-	if (!error && anchor->flavour == XB_FLAVOUR_LINK) {
-		anchor->entry = xb_pin_open(pins, XB_ANCHOR_PINS, "entry");
-		error = anchor->entry < 0 ? anchor->entry : 0;
-	}
+	if (error)
+		return error;
+	error = open_pins(anchor, &from);
+	xb_pins_close(&from);
 	if (!error)
 		error = xb_anchor_find_guard(anchor);
 	if (error)

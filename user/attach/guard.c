@@ -24,27 +24,36 @@ void xb_guard_close(struct xb_guard *guard)
 	*guard = xb_no_guard;
 }
 
-int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
+static int open_pins(const struct xb_pins *from, uint32_t program, struct xb_guard *guard)
 {
-	uint32_t first = 0, id = 0;
+	uint32_t id = 0;
 	int error;
 
-	*guard = xb_no_guard;
-	guard->program = xb_pin_open(pins, XB_GUARD_PINS, "program");
+	guard->program = xb_pins_get(from, "program");
 	error = guard->program < 0 ? guard->program : xb_program_ask(guard->program, &id);
-	if (!error && id != program)
-		error = -ENOENT;
-	if (!error) {
-		guard->sides = xb_pin_open_map(pins, XB_GUARD_PINS, "sides",
-					       BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
-		guard->cell = xb_pin_open_map(pins, XB_GUARD_PINS, "cell", BPF_MAP_TYPE_ARRAY,
-					      sizeof(guard->state));
-		guard->only = xb_pin_open_map(pins, XB_GUARD_PINS, "only", BPF_MAP_TYPE_HASH,
-					      sizeof(uint32_t));
-		error = guard->sides < 0 ? guard->sides : guard->cell < 0 ? guard->cell : 0;
-		if (!error && guard->only < 0 && guard->only != -ENOENT)
-			error = guard->only;
-	}
+	if (error || id != program)
+		return error ? error : -ENOENT;
+	guard->sides = xb_pins_get_map(from, "sides", BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t));
+	if (guard->sides < 0)
+		return guard->sides;
+	guard->cell = xb_pins_get_map(from, "cell", BPF_MAP_TYPE_ARRAY, sizeof(guard->state));
+	if (guard->cell < 0)
+		return guard->cell;
+	guard->only = xb_pins_get_map(from, "only", BPF_MAP_TYPE_HASH, sizeof(uint32_t));
+	return guard->only < 0 && guard->only != -ENOENT ? guard->only : 0;
+}
+
+int xb_guard_open(const char *pins, uint32_t program, struct xb_guard *guard)
+{
+	struct xb_pins from;
+	uint32_t first = 0;
+	int error = xb_pins_open(pins, XB_GUARD_PINS, &from);
+
+	*guard = xb_no_guard;
+	if (error)
+		return error;
+	error = open_pins(&from, program, guard);
+	xb_pins_close(&from);
 	if (!error && bpf_map_lookup_elem(guard->cell, &first, &guard->state))
 		error = xb_system_error(errno, "cannot read the trial");
 	if (error)

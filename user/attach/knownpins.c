@@ -52,10 +52,10 @@ static void name_set(uint32_t set, char name[16])
 	snprintf(name, 16, "set-%u", set);
 }
 
-static int open_map(const struct xb_knownpins *known, const char *name, uint32_t type,
-		    uint32_t bytes, int *fd)
+static int open_map(const struct xb_pins *from, const char *name, uint32_t type, uint32_t bytes,
+		    int *fd)
 {
-	*fd = xb_pin_open_map(known->pins, XB_KNOWN_PINS, name, type, bytes);
+	*fd = xb_pins_get_map(from, name, type, bytes);
 	return *fd >= 0 ? 0 : *fd == -EBADF ? -ENOENT : *fd;
 }
 
@@ -78,7 +78,7 @@ static uint32_t entries_of(int map)
 	return bpf_obj_get_info_by_fd(map, &info, &size) ? 0 : info.max_entries;
 }
 
-static int open_sets(struct xb_knownpins *known)
+static int open_sets(struct xb_knownpins *known, const struct xb_pins *from)
 {
 	int error = 0;
 
@@ -88,7 +88,7 @@ static int open_sets(struct xb_knownpins *known)
 		if (!known->known->lines[i])
 			continue;
 		name_set(i, name);
-		error = open_map(known, name, BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known_line),
+		error = open_map(from, name, BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known_line),
 				 &known->set[i]);
 		if (!error && entries_of(known->set[i]) != known->known->lines[i])
 			error = -ENOENT;
@@ -102,40 +102,62 @@ static bool is_sound(const struct xb_known *known)
 	       known->learner < XB_KNOWN_SETS && known->lines[known->learner];
 }
 
+/* -ENOENT without a message: there are none. */
+static int read_state(const char *pins, struct xb_known *state, uint32_t *bytes)
+{
+	struct xb_pins from;
+	int error = xb_pins_open(pins, XB_KNOWN_PINS, &from);
+
+	if (error)
+		return error;
+	error = xb_pins_read(&from, "state", state, sizeof(*state), bytes);
+	xb_pins_close(&from);
+	return error == -EBADF ? -ENOENT : error;
+}
+
 int xb_knownpins_refuse_newer(const char *pins)
 {
-	uint16_t layout = 0;
-	int error = xb_pin_read_value(pins, XB_KNOWN_PINS, "state", sizeof(layout),
-				      offsetof(struct xb_known, layout), &layout, sizeof(layout));
+	struct xb_known state;
+	uint32_t bytes;
+	int error = read_state(pins, &state, &bytes);
 
-	if (layout > XB_KNOWN_LAYOUT)
+	if (!error && state.layout > XB_KNOWN_LAYOUT)
 		return xb_system_error(0,
 				       "the known sources in %s are those of a newer %s (layout "
 				       "%u, this one has %d); use that one",
-				       pins, xb_program(), layout, XB_KNOWN_LAYOUT);
-	return error == -ENOENT || error == -EBADF ? 0 : error;
+				       pins, xb_program(), state.layout, XB_KNOWN_LAYOUT);
+	return error == -ENOENT ? 0 : error;
 }
 
-int xb_knownpins_open(const char *pins, struct xb_knownpins *known)
+static int open_pins(struct xb_knownpins *known, const struct xb_pins *from)
 {
-	int error;
+	int error =
+		open_map(from, "state", BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known), &known->state);
 
-	*known = xb_no_knownpins;
-	known->pins = pins;
-	error = open_map(known, "state", BPF_MAP_TYPE_ARRAY, sizeof(struct xb_known),
-			 &known->state);
 	if (!error)
-		error = open_map(known, "sets", BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(uint32_t),
+		error = open_map(from, "sets", BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(uint32_t),
 				 &known->sets);
 	if (!error)
-		error = open_map(known, "counts", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t),
+		error = open_map(from, "counts", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t),
 				 &known->counts);
 	if (!error)
 		error = map_state(known);
 	if (!error && !is_sound(known->known))
 		error = -ENOENT;
-	if (!error)
-		error = open_sets(known);
+	return error ? error : open_sets(known, from);
+}
+
+int xb_knownpins_open(const char *pins, struct xb_knownpins *known)
+{
+	struct xb_pins from;
+	int error = xb_pins_open(pins, XB_KNOWN_PINS, &from);
+
+	*known = xb_no_knownpins;
+	known->pins = pins;
+	if (error)
+		return error;
+	error = open_pins(known, &from);
+	xb_pins_close(&from);
 	if (error)
 		xb_knownpins_close(known);
 	return error;
@@ -386,14 +408,10 @@ void xb_knownpins_destroy(const char *pins)
 uint64_t xb_knownpins_identity(const char *pins)
 {
 	struct xb_known state;
-	uint32_t first = 0;
-	uint64_t identity = 0;
-	int fd = xb_pin_open_map(pins, XB_KNOWN_PINS, "state", BPF_MAP_TYPE_ARRAY, sizeof(state));
+	uint32_t bytes;
 
-	if (fd < 0)
-		return 0;
-	if (!bpf_map_lookup_elem(fd, &first, &state) && state.layout == XB_KNOWN_LAYOUT)
-		identity = state.identity;
-	close(fd);
-	return identity;
+	return !read_state(pins, &state, &bytes) && bytes == sizeof(state) &&
+			       state.layout == XB_KNOWN_LAYOUT
+		       ? state.identity
+		       : 0;
 }

@@ -104,56 +104,75 @@ int xb_pin(int fd, const char *pins, const char *below, const char *name)
 	return error ? xb_system_error(error, "cannot pin %s/%s/%s", pins, below, name) : 0;
 }
 
-int xb_pin_open(const char *pins, const char *below, const char *name)
+int xb_pins_open(const char *pins, const char *below, struct xb_pins *out)
 {
-	int directory = open_directory(pins, below), file, fd, error;
+	*out = (struct xb_pins){.fd = open_directory(pins, below), .pins = pins, .below = below};
+	return out->fd < 0 ? out->fd : 0;
+}
+
+void xb_pins_close(struct xb_pins *from)
+{
+	if (from->fd >= 0)
+		close(from->fd);
+	from->fd = -1;
+}
+
+int xb_pins_get(const struct xb_pins *from, const char *name)
+{
+	int file = openat(from->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
 	char found[32];
 	struct stat st;
 
-	if (directory < 0)
-		return directory;
-	file = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	error = errno;
-	close(directory);
 	if (file < 0)
-		return error == ENOENT ? -ENOENT
-				       : xb_system_error(error, "cannot open the pin %s/%s/%s",
-							 pins, below, name);
+		return errno == ENOENT ? -ENOENT
+				       : xb_system_error(errno, "cannot open the pin %s/%s/%s",
+							 from->pins, from->below, name);
 	xb_fault("pin-open");
 	/* The kernel follows a name, which may have become a link. */
 	snprintf(found, sizeof(found), "/proc/self/fd/%d", file);
 	fd = bpf_obj_get(found);
 	if (fd < 0 && !fstat(file, &st) && !S_ISREG(st.st_mode))
-		fd = xb_system_error(0, "%s/%s/%s is not a pin of this program", pins, below, name);
+		fd = xb_system_error(0, "%s/%s/%s is not a pin of this program", from->pins,
+				     from->below, name);
 	else if (fd < 0)
-		fd = xb_system_error(errno, "cannot open the pin %s/%s/%s", pins, below, name);
+		fd = xb_system_error(errno, "cannot open the pin %s/%s/%s", from->pins, from->below,
+				     name);
 	close(file);
 	return fd;
 }
 
-int xb_pin_open_map(const char *pins, const char *below, const char *name, uint32_t type,
+static int ask_map(const struct xb_pins *from, const char *name, int fd, struct bpf_map_info *info)
+{
+	uint32_t size = sizeof(*info);
+
+	*info = (struct bpf_map_info){0};
+	return bpf_obj_get_info_by_fd(fd, info, &size)
+		       ? xb_system_error(errno, "cannot ask the kernel about %s/%s/%s", from->pins,
+					 from->below, name)
+		       : 0;
+}
+
+int xb_pins_get_map(const struct xb_pins *from, const char *name, uint32_t type,
 		    uint32_t value_bytes)
 {
-	struct bpf_map_info info = {0};
-	uint32_t size = sizeof(info);
-	int fd = xb_pin_open(pins, below, name);
+	int fd = xb_pins_get(from, name), error;
+	struct bpf_map_info info;
 
 	if (fd < 0)
 		return fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size)) {
-		xb_system_error(errno, "cannot ask the kernel about %s/%s/%s", pins, below, name);
-		close(fd);
-		return -EIO;
+	error = ask_map(from, name, fd, &info);
+	if (!error && (info.type != type || info.value_size != value_bytes)) {
+		xb_system_error(0, "%s/%s/%s is not a map of this program", from->pins, from->below,
+				name);
+		error = -EBADF;
 	}
-	if (info.type == type && info.value_size == value_bytes)
+	if (!error)
 		return fd;
 	close(fd);
-	xb_system_error(0, "%s/%s/%s is not a map of this program", pins, below, name);
-	return -EBADF;
+	return error;
 }
 
-static int read_value(int fd, const struct bpf_map_info *info, uint32_t offset, void *bytes,
-		      uint32_t size)
+static int read_value(int fd, const struct bpf_map_info *info, void *bytes, uint32_t size)
 {
 	uint8_t *value = malloc(info->value_size);
 	uint32_t first = 0;
@@ -164,29 +183,41 @@ static int read_value(int fd, const struct bpf_map_info *info, uint32_t offset, 
 	error = bpf_map_lookup_elem(fd, &first, value)
 			? xb_system_error(errno, "cannot read a BPF map")
 			: 0;
+	memset(bytes, 0, size);
 	if (!error)
-		memcpy(bytes, value + offset, size);
+		memcpy(bytes, value, size < info->value_size ? size : info->value_size);
 	free(value);
 	return error;
 }
 
-int xb_pin_read_value(const char *pins, const char *below, const char *name, uint32_t least,
-		      uint32_t offset, void *bytes, uint32_t size)
+int xb_pins_read(const struct xb_pins *from, const char *name, void *bytes, uint32_t size,
+		 uint32_t *value_bytes)
 {
-	struct bpf_map_info info = {0};
-	uint32_t info_size = sizeof(info);
-	int fd = xb_pin_open(pins, below, name), error = -EBADF;
+	int fd = xb_pins_get(from, name), error;
+	struct bpf_map_info info;
 
 	if (fd < 0)
 		return fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &info_size))
-		error = xb_system_error(errno, "cannot ask the kernel about %s/%s/%s", pins, below,
-					name);
-	else if (info.type == BPF_MAP_TYPE_ARRAY && info.key_size == sizeof(uint32_t) &&
-		 info.value_size >= least && info.value_size >= offset + size)
-		error = read_value(fd, &info, offset, bytes, size);
+	error = ask_map(from, name, fd, &info);
+	*value_bytes = info.value_size;
+	if (!error)
+		error = info.type == BPF_MAP_TYPE_ARRAY && info.key_size == sizeof(uint32_t)
+				? read_value(fd, &info, bytes, size)
+				: -EBADF;
 	close(fd);
 	return error;
+}
+
+int xb_pin_open(const char *pins, const char *below, const char *name)
+{
+	struct xb_pins from;
+	int fd = xb_pins_open(pins, below, &from);
+
+	if (fd)
+		return fd;
+	fd = xb_pins_get(&from, name);
+	xb_pins_close(&from);
+	return fd;
 }
 
 int xb_pin_rename(const char *pins, const char *name, const char *below, const char *to)

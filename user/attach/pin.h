@@ -32,16 +32,29 @@ int xb_pin(int fd, const char *pins, const char *below, const char *name);
 /* A descriptor of the pinned object; -ENOENT without a message if there is none. */
 int xb_pin_open(const char *pins, const char *below, const char *name);
 
+/* A directory of pins that is open, for several of them. The names belong to the caller. */
+struct xb_pins {
+	int fd;
+	const char *pins, *below;
+};
+
+/* -ENOENT without a message: there is none. */
+int xb_pins_open(const char *pins, const char *below, struct xb_pins *out);
+void xb_pins_close(struct xb_pins *from);
+
+/* As xb_pin_open(), in that directory. */
+int xb_pins_get(const struct xb_pins *from, const char *name);
+
 /* The same for a map that is read by look-ups: the kernel writes as many bytes as the map says.
  * -EBADF with a message: the map has another type (BPF_MAP_TYPE_...) or another size of values. */
-int xb_pin_open_map(const char *pins, const char *below, const char *name, uint32_t type,
+int xb_pins_get_map(const struct xb_pins *from, const char *name, uint32_t type,
 		    uint32_t value_bytes);
 
-/* Bytes of the first value of a pinned array, as another version may have laid it out: `size` of
- * them from `offset` on. Without a message: -ENOENT if there is no such pin, -EBADF if that is no
- * array with values of at least `least` bytes. */
-int xb_pin_read_value(const char *pins, const char *below, const char *name, uint32_t least,
-		      uint32_t offset, void *bytes, uint32_t size);
+/* The first value of a pinned array, which another version may have laid out: as many bytes of it
+ * as `size` has room for, and zeros behind a shorter one. *value_bytes: how many it has. Without a
+ * message: -ENOENT if there is no such pin, -EBADF if that is no array. */
+int xb_pins_read(const struct xb_pins *from, const char *name, void *bytes, uint32_t size,
+		 uint32_t *value_bytes);
 
 /* Renames a pin, or a directory of pins, which becomes a name in the directory below, and removes
  * either. What is not there is no error. */

@@ -62,50 +62,46 @@ static int open_counters(const struct xb_paths *paths, const struct xb_generatio
 	return fd;
 }
 
-/* A constant of the program, read back. -ENOENT without a message: there is none like it. */
-static int read_constant(const char *pins, const char *below, const char *name, void *value,
-			 uint32_t size)
+/* Without a message: -ESTALE if they are an older version's, -ENOENT if they are lost. */
+static int read_params(const struct xb_pins *from, struct xb_params *params)
 {
-	int error, fd = xb_pin_open_map(pins, below, name, BPF_MAP_TYPE_ARRAY, size);
-	uint32_t zero = 0;
-
-	if (fd < 0)
-		return fd == -EBADF ? -ENOENT : fd; /* another version's, too */
-	error = bpf_map_lookup_elem(fd, &zero, value)
-			? xb_system_error(errno, "cannot read %s/%s/%s", pins, below, name)
-			: 0;
-	close(fd);
-	return error;
-}
-
-/* Without a message: -ESTALE if it is an older version's, -ENOENT if its parameters are lost. */
-static int check_layout(const char *pins, const char *below)
-{
-	uint32_t layout = 0;
-	int error = xb_pin_read_value(pins, below, "params", XB_PARAMS_LEAST,
-				      offsetof(struct xb_params, layout), &layout, sizeof(layout));
+	uint32_t bytes = 0;
+	int error = xb_pins_read(from, "params", params, sizeof(*params), &bytes);
 
 	if (error && error != -EBADF)
 		return error;
-	if (layout > XB_GENERATION_LAYOUT)
-		return xb_anchor_refuse_newer(pins, "filter layout", layout, XB_GENERATION_LAYOUT);
-	return layout < XB_GENERATION_LAYOUT ? -ESTALE : 0;
+	if (error || bytes < XB_PARAMS_LEAST || params->layout < XB_GENERATION_LAYOUT)
+		return -ESTALE;
+	if (params->layout > XB_GENERATION_LAYOUT)
+		return xb_anchor_refuse_newer(from->pins, "filter layout", params->layout,
+					      XB_GENERATION_LAYOUT);
+	return bytes == sizeof(*params) && xb_params_are_sound(params) ? 0 : -ENOENT;
 }
 
-static int open_pins(const char *pins, struct xb_generation *generation)
+/* -ENOENT without a message: there is none like it. */
+static int read_name_key(const struct xb_pins *from, struct xb_generation *generation)
+{
+	uint32_t bytes = 0;
+	int error = xb_pins_read(from, "name_key", &generation->name_key,
+				 sizeof(generation->name_key), &bytes);
+
+	return error == -EBADF || (!error && bytes != sizeof(generation->name_key)) ? -ENOENT
+										    : error;
+}
+
+static int open_pins(const struct xb_pins *from, struct xb_generation *generation)
 {
 	struct xb_params *params = &generation->params;
-	int error = read_constant(pins, generation->name, "params", params, sizeof(*params));
+	int error = read_params(from, params);
 
-	if (!error && !xb_params_are_sound(params))
-		return -ENOENT; /* nobody's */
-	if (!error && params->names.blocks)
-		error = read_constant(pins, generation->name, "name_key", &generation->name_key,
-				      sizeof(generation->name_key));
+	if (error)
+		return error;
+	if (params->names.blocks)
+		error = read_name_key(from, generation);
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))
 			continue;
-		generation->map[map] = xb_pin_open(pins, generation->name, xb_map_name(map));
+		generation->map[map] = xb_pins_get(from, xb_map_name(map));
 		if (generation->map[map] < 0)
 			error = generation->map[map];
 		else if (!xb_map_is(generation->map[map], map, params))
@@ -182,6 +178,7 @@ int xb_generation_slot_program(const struct xb_anchor *anchor)
 static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_generation **out)
 {
 	struct xb_generation *generation;
+	struct xb_pins from;
 	int error;
 
 	*out = NULL;
@@ -193,9 +190,11 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 	error = find_active(paths->pins, id, generation->name, sizeof(generation->name),
 			    &generation->program);
 	if (!error)
-		error = check_layout(paths->pins, generation->name);
-	if (!error)
-		error = open_pins(paths->pins, generation);
+		error = xb_pins_open(paths->pins, generation->name, &from);
+	if (!error) {
+		error = open_pins(&from, generation);
+		xb_pins_close(&from);
+	}
 	if (!error) {
 		generation->file = open_counters(paths, generation);
 		error = generation->file < -1 ? generation->file : xb_generation_map(generation);
@@ -237,14 +236,20 @@ int xb_generation_open_tried(const struct xb_paths *paths, const struct xb_ancho
 int xb_generation_refuse_newer(const struct xb_anchor *anchor)
 {
 	char name[XB_GENERATION_NAME];
+	struct xb_params params;
+	struct xb_pins from;
 	uint32_t id;
-	int program, error = xb_anchor_active(anchor, &id);
+	int program = -1, error = xb_anchor_active(anchor, &id);
 
 	if (!error)
 		error = id ? find_active(anchor->pins, id, name, sizeof(name), &program) : -ENOENT;
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	close(program);
-	error = check_layout(anchor->pins, name);
+	error = xb_pins_open(anchor->pins, name, &from);
+	if (!error) {
+		error = read_params(&from, &params);
+		xb_pins_close(&from);
+	}
 	return error == -ESTALE || error == -ENOENT ? 0 : error;
 }
