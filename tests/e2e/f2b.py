@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""f2b.py SOCKET WORD...: what `fail2ban-client WORD...` asks, without reading its configuration and a tenth of a second;
-says the answer, and ends with 1 if it is an error."""
+"""f2b.py SOCKET WORD...: what `fail2ban-client WORD...` asks, but its configuration, which takes it a tenth of a second to
+read, is not read; says the answer, and ends with 1 if it is an error."""
 import pickle
 import socket
 import sys

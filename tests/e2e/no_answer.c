@@ -19,9 +19,10 @@ static int ask(int fd, void *info, __u32 *size)
 
 static bool is_due(void)
 {
+	const char *due = getenv("XB_NO_ANSWER");
 	static unsigned long calls;
 
-	if (++calls != strtoul(getenv("XB_NO_ANSWER"), NULL, 10))
+	if (!due || ++calls != strtoul(due, NULL, 10))
 		return false;
 	if (write(9, "\n", 1) < 0)
 		abort();

@@ -71,7 +71,8 @@ static bool agree(const struct option_spec *table, const struct given *one,
 	const char *name = one->option->name, *other_name = other->option->name;
 
 	if (one->option == other->option) {
-		if (!one->value || one->option->repeats || !strcmp(one->value, other->value))
+		if (!one->value || !other->value || one->option->repeats ||
+		    !strcmp(one->value, other->value))
 			return true;
 		snprintf(clash, sizeof(clash), "--%s is given twice, with '%.60s' and '%.60s'",
 			 name, one->value, other->value);
