@@ -93,15 +93,39 @@ t_rotate_names()
 	[[ $code -eq 0 ]] || fail "it does not fit"
 }
 
+long_list()
+{
+	python3 -c '
+import random
+for n in random.Random(1).sample(range(1 << 24, 10 << 24), 500000):
+    print("%d.%d.%d.%d" % (n >> 24, n >> 16 & 255, n >> 8 & 255, n & 255))' >"$T/list"
+}
+
+# A command that needs little, but for the filter that it builds because the pins of the one in force are lost.
+t_add_that_builds()
+{
+	local mib refused=0
+
+	begin
+	long_list
+	exits 0 import "$T/list" --list big
+	for mib in 1 2 4 8 12 16 20 24 28 32; do
+		rm -rf "$pins"/gen-*
+		within "$mib" add 10.77.0.3 --exist
+		blocked 10.77.0.3
+		[[ $code -eq 0 ]] || refused=$((refused + 1))
+	done
+	[[ $refused -gt 0 ]] || fail "so much does not fit"
+	exits 0 add 10.77.0.3 --exist
+	exits 0 status
+}
+
 t_import()
 {
 	local mib refused=0
 
 	begin
-	python3 -c '
-import random
-for n in random.Random(1).sample(range(1 << 24, 10 << 24), 500000):
-    print("%d.%d.%d.%d" % (n >> 24, n >> 16 & 255, n >> 8 & 255, n & 255))' >"$T/list"
+	long_list
 	ctl save >"$T/before"
 	for mib in 2 4 8 12 16 20 24 28 32; do
 		within "$mib" import "$T/list" --list big

@@ -104,9 +104,19 @@ int xb_pin(int fd, const char *pins, const char *below, const char *name)
 	return error ? xb_system_error(error, "cannot pin %s/%s/%s", pins, below, name) : 0;
 }
 
+/* Whether nobody but us, or root, gives names in it, and so below it. */
+static bool is_private(const char *pins)
+{
+	struct stat st;
+
+	return !stat(pins, &st) && (!st.st_uid || st.st_uid == geteuid()) &&
+	       !(st.st_mode & (S_IRWXG | S_IRWXO));
+}
+
 int xb_pins_open(const char *pins, const char *below, struct xb_pins *out)
 {
 	*out = (struct xb_pins){.fd = open_directory(pins, below), .pins = pins, .below = below};
+	out->trusted = out->fd >= 0 && is_private(pins);
 	return out->fd < 0 ? out->fd : 0;
 }
 
@@ -117,28 +127,50 @@ void xb_pins_close(struct xb_pins *from)
 	from->fd = -1;
 }
 
-int xb_pins_get(const struct xb_pins *from, const char *name)
+/* What the name is now, whatever becomes of it. -1 with errno. */
+static int get_file(const struct xb_pins *from, const char *name)
 {
-	int file = openat(from->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
+	int file = openat(from->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd, error;
 	char found[32];
-	struct stat st;
 
 	if (file < 0)
-		return errno == ENOENT ? -ENOENT
-				       : xb_system_error(errno, "cannot open the pin %s/%s/%s",
-							 from->pins, from->below, name);
+		return -1;
 	xb_fault("pin-open");
 	/* The kernel follows a name, which may have become a link. */
 	snprintf(found, sizeof(found), "/proc/self/fd/%d", file);
 	fd = bpf_obj_get(found);
-	if (fd < 0 && !fstat(file, &st) && !S_ISREG(st.st_mode))
-		fd = xb_system_error(0, "%s/%s/%s is not a pin of this program", from->pins,
-				     from->below, name);
-	else if (fd < 0)
-		fd = xb_system_error(errno, "cannot open the pin %s/%s/%s", from->pins, from->below,
-				     name);
+	error = errno;
 	close(file);
+	errno = error;
 	return fd;
+}
+
+static int get_trusted(const struct xb_pins *from, const char *name)
+{
+	char path[XB_PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s/%s", from->pins, from->below, name) >=
+	    sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return bpf_obj_get(path);
+}
+
+int xb_pins_get(const struct xb_pins *from, const char *name)
+{
+	int fd = from->trusted ? get_trusted(from, name) : get_file(from, name), error = errno;
+	struct stat st;
+
+	if (fd >= 0)
+		return fd;
+	if (error == ENOENT)
+		return -ENOENT;
+	if (!fstatat(from->fd, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode))
+		return xb_system_error(0, "%s/%s/%s is not a pin of this program", from->pins,
+				       from->below, name);
+	return xb_system_error(error, "cannot open the pin %s/%s/%s", from->pins, from->below,
+			       name);
 }
 
 static int ask_map(const struct xb_pins *from, const char *name, int fd, struct bpf_map_info *info)

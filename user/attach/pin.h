@@ -32,9 +32,11 @@ int xb_pin(int fd, const char *pins, const char *below, const char *name);
 /* A descriptor of the pinned object; -ENOENT without a message if there is none. */
 int xb_pin_open(const char *pins, const char *below, const char *name);
 
-/* A directory of pins that is open, for several of them. The names belong to the caller. */
+/* A directory of pins that is open, for several of them. The names belong to the caller. trusted:
+ * nobody else can give names in it, so that they may be used again. */
 struct xb_pins {
 	int fd;
+	bool trusted;
 	const char *pins, *below;
 };
 

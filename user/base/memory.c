@@ -144,11 +144,22 @@ uint64_t xb_memory_available(void)
 	return room < machine ? room : machine;
 }
 
+static bool unbounded;
+
+void xb_memory_bound_soon(void)
+{
+	unbounded = true;
+}
+
 void xb_memory_bound(void)
 {
-	uint64_t room = cgroup_room(), data;
 	struct rlimit limit;
+	uint64_t room, data;
 
+	if (!unbounded)
+		return;
+	unbounded = false;
+	room = cgroup_room();
 	if (room == UINT64_MAX)
 		return;
 	data = find_number("/proc/self", "status", "VmData:");

@@ -10,7 +10,9 @@
 uint64_t xb_memory_available(void);
 
 /* In a memory cgroup: makes allocations fail at the limit of the cgroup, so that the command can
- * say what is missing. Otherwise the kernel would kill it at the limit without a message. */
+ * say what is missing. Otherwise the kernel would kill it at the limit without a message. Does
+ * nothing in a process that has not said that it is one command, whose memory is to be bounded. */
 void xb_memory_bound(void);
+void xb_memory_bound_soon(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/holder.h"
+#include "base/memory.h"
 #include "bloomctl/advice.h"
 #include "bloomctl/cli.h"
 #include "bloomctl/program.h"
@@ -64,6 +65,8 @@ int main(int argc, char **argv)
 	if (help_wanted(verb, argc, argv))
 		return help(verb, argc, argv);
 	cli.verb = verb;
+	if (!verb->little)
+		xb_memory_bound();
 	if (globals_take(&cli, verb, &argc, argv))
 		return EXIT_USAGE;
 	libbpf_set_print(cli.verbose ? libbpf_print : NULL);

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "base/program.h"
 #include "bloomset/advice.h"
 #include "bloomset/verbs.h"
@@ -45,6 +46,7 @@ int main(int argc, char **argv)
 
 	mask = umask(0);
 	process_settle();
+	xb_memory_bound();
 	umask(mask); /* of whoever calls: results are that one's files */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	xb_program_set("bloomset", advice_words);

@@ -56,7 +56,7 @@ void process_settle(void)
 	signal(SIGCHLD, SIG_DFL);
 	crash_watch(EXIT_SYSTEM);
 	xb_wait_waker(wake_up);
-	xb_memory_bound();
+	xb_memory_bound_soon();
 }
 
 #define STACK (64 << 10) /* bytes that are enough for each verb; LMDB takes most of them */

@@ -27,6 +27,8 @@ struct verb {
 	/* Of one with --rollback: makes the request in cli->wish, and answers; returns the exit
 	 * code */
 	int (*make)(struct cli *cli);
+	/* Unless it builds a filter, it needs little more memory than its operands take. */
+	bool little;
 	const char *examples[2]; /* without the name of the program */
 };
 

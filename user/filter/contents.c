@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/walk.h"
 
 void xb_contents_free(struct xb_contents *contents)
@@ -121,6 +122,7 @@ int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 	struct xb_totals seen = {0};
 	int error;
 
+	xb_memory_bound();
 	*contents = (struct xb_contents){0};
 	contents->classes = xb_list_classes(txn, contents->class);
 	error = allocate(contents, &txn->meta.totals);

@@ -277,6 +277,7 @@ static uint64_t bound(void)
 {
 	struct rlimit limit;
 
+	xb_memory_bound_soon();
 	xb_memory_bound();
 	return getrlimit(RLIMIT_DATA, &limit) ? 0 : limit.rlim_cur;
 }

@@ -8,6 +8,7 @@ const struct verb verb_add = {
 	.operands = {{.name = "ENTRY..."}},
 	.options = edit_add_options,
 	.run = edit_run,
+	.little = true,
 	.examples = {"add 192.0.2.7 --timeout 1h --comment \"port scan\"",
 		     "add 198.51.100.0/24 example.com --list mine"},
 };

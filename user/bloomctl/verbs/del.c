@@ -8,5 +8,6 @@ const struct verb verb_del = {
 	.operands = {{.name = "ENTRY..."}},
 	.options = edit_del_options,
 	.run = edit_run,
+	.little = true,
 	.examples = {"del 192.0.2.7", "del example.com --list mine --exist"},
 };

@@ -478,5 +478,6 @@ const struct verb verb_status = {
 	.summary = "show what is enforced where; exit 3 if something is not, 1 if nothing is "
 		   "attached",
 	.run = run,
+	.little = true,
 	.examples = {"status", "-p status"},
 };

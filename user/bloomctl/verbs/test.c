@@ -495,5 +495,6 @@ const struct verb verb_test = {
 	.operands = {{.name = "ENTRY..."}},
 	.options = options,
 	.run = run,
+	.little = true,
 	.examples = {"test 192.0.2.7 www.example.com", "test 192.0.2.7 --to tcp/25"},
 };
