@@ -17,7 +17,7 @@ static __always_inline __u32 stats_row_at(__u32 index, __u32 ifindex)
 }
 
 /* A function of its own, because it is rare: nearly every interface stands in its first cell. */
-static __noinline int stats_row_further(__u32 ifindex)
+__noinline int stats_row_further(__u32 ifindex)
 {
 	__u32 row = 0;
 
