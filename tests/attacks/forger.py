@@ -15,7 +15,8 @@ from redisserver import Instance
 PREFIX = "xb:{test}:"
 LOG = PREFIX + "log"
 EDGES = (0, 1, 2, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1)
-HEALED = 100 * PATIENCE     # seconds until the hosts are equal
+# Seconds until the hosts are equal: a log that leads nowhere is given up after 90, and a host tries again after 60 at most.
+HEALED = 240 * PATIENCE
 KEPT = 60                   # entries and values of keys that are remembered, to be repeated
 LONGEST = 10                # seconds of an attack; what follows takes ten and more
 
