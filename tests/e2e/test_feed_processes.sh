@@ -258,6 +258,7 @@ t_configuration_that_is_wrong()
 		wrong.conf: \[feed a\] has no url|[feed a]\nevery = 1h\n
 		fill the same list|[feed a]\nurl = https://x/\n[feed b]\nurl = https://x/\nlist = a\n
 		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 1y\n
+		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 15M\n
 		wrong.conf:3: not a share|[feed a]\nurl = https://x/\nmax-share = 5\n
 		wrong.conf:3: unknown list format 'x'|[feed a]\nurl = https://x/\nformat = x\n
 		wrong.conf:3: 'no.good/' is not|[feed a]\nurl = https://x/\ncanary = no.good/\n

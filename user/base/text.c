@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* UTF-8, a character at a time. */
+/* UTF-8, a character at a time; numbers. */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -129,4 +131,71 @@ const char *xb_time_format(uint64_t seconds, char out[XB_TIME_TEXT])
 	if (!gmtime_r(&when, &parts) || !strftime(out, XB_TIME_TEXT, "%FT%TZ", &parts))
 		out[0] = '\0';
 	return out;
+}
+
+/* The whole number in front, and what stands behind it. */
+static bool number_in_front(const char *text, uint64_t *number, const char **behind)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	*number = value;
+	*behind = end;
+	return *text >= '0' && *text <= '9' && !errno;
+}
+
+bool xb_number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+	const char *behind;
+	uint64_t value;
+
+	if (!number_in_front(text, &value, &behind) || *behind || value < least || value > most)
+		return false;
+	*number = value;
+	return true;
+}
+
+bool xb_seconds_parse(const char *text, uint64_t least, uint64_t most, uint64_t *seconds)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+	const char *behind;
+	uint64_t value;
+
+	if (!number_in_front(text, &value, &behind))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t unit = units[i].seconds;
+
+		if (strcmp(behind, units[i].name) != 0 || value > most / unit ||
+		    value * unit < least)
+			continue;
+		*seconds = value * unit;
+		return true;
+	}
+	return false;
+}
+
+bool xb_size_parse(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+{
+	static const char units[] = "KkMmGgTt";
+	double value;
+	const char *unit;
+	char *end;
+
+	value = strtod(text, &end);
+	/* No hexadecimal numbers, and no exponents. */
+	if (*text < '0' || *text > '9' || text + strspn(text, "0123456789.") != end)
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit)
+		value *= (double)(UINT64_C(1) << (10 * ((unit - units) / 2 + 1)));
+	if (end[unit ? 1 : 0] || value < (double)least || value > (double)most)
+		return false;
+	*bytes = (uint64_t)value;
+	return true;
 }

@@ -54,6 +54,15 @@ __attribute__((format(printf, 2, 3))) void xb_line_put(struct xb_line *line, con
 const char *xb_number_format(double number, char out[XB_NUMBER_TEXT]);
 #define XB_NUMBER(number) xb_number_format(number, (char[XB_NUMBER_TEXT]){0})
 
+/* Whether the text is a whole number, of digits alone, from least to most; *number is it then. */
+bool xb_number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *number);
+
+/* The same of seconds, or a whole number with a unit: 90s, 15m, 1h, 30d, 2w. */
+bool xb_seconds_parse(const char *text, uint64_t least, uint64_t most, uint64_t *seconds);
+
+/* The same of bytes, or a number, with a point or without, of KiB, MiB, GiB or TiB: 512M, 1.5g. */
+bool xb_size_parse(const char *text, uint64_t least, uint64_t most, uint64_t *bytes);
+
 #define XB_TIME_TEXT 32
 
 /* Seconds since 1970 as 2026-11-28T09:00:00Z. Returns out. */

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/program.h"
+#include "base/text.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
 
@@ -188,39 +189,18 @@ int cli_array_end(const struct cli *cli)
 bool cli_number(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		uint64_t most, uint64_t *number)
 {
-	char *end;
-	unsigned long long value;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most) {
-		cli_usage(cli, "%s takes a whole number from %llu to %llu, not '%s'", option,
-			  (unsigned long long)least, (unsigned long long)most, text);
-		return false;
-	}
-	*number = value;
-	return true;
+	if (xb_number_parse(text, least, most, number))
+		return true;
+	cli_usage(cli, "%s takes a whole number from %llu to %llu, not '%s'", option,
+		  (unsigned long long)least, (unsigned long long)most, text);
+	return false;
 }
 
 bool cli_seconds(const struct cli *cli, const char *option, const char *text, uint64_t least,
 		 uint64_t most, uint64_t *seconds)
 {
-	static const struct {
-		const char *unit;
-		uint64_t seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit) || text[0] < '0' || text[0] > '9' || errno ||
-		    value > most / units[i].seconds || value * units[i].seconds < least)
-			continue;
-		*seconds = value * units[i].seconds;
+	if (xb_seconds_parse(text, least, most, seconds))
 		return true;
-	}
 	cli_usage(cli,
 		  "%s takes a whole number of seconds, or one with a unit (90s, 15m, 1h, 30d, 2w), "
 		  "from %llu to %llu seconds, not '%s'",
@@ -231,21 +211,8 @@ bool cli_seconds(const struct cli *cli, const char *option, const char *text, ui
 bool cli_size(const struct cli *cli, const char *option, const char *text, uint64_t least,
 	      uint64_t most, uint64_t *bytes)
 {
-	static const char units[] = "KMGT";
-	const char *unit;
-	double value;
-	char *end;
-
-	value = strtod(text, &end);
-	unit = *end ? strchr(units, *end) : NULL;
-	if (unit)
-		value *= (double)(1ULL << (10 * (unit - units + 1)));
-	/* No hexadecimal numbers, and no exponents. */
-	if (text[0] >= '0' && text[0] <= '9' && text + strspn(text, "0123456789.") == end &&
-	    !end[unit ? 1 : 0] && value >= (double)least && value <= (double)most) {
-		*bytes = (uint64_t)value;
+	if (xb_size_parse(text, least, most, bytes))
 		return true;
-	}
 	cli_usage(cli, "%s takes a size from %s to %s, such as 512M or 1.5G, not '%s'", option,
 		  cli_bytes(least), cli_bytes(most), text);
 	return false;

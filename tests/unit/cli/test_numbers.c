@@ -136,7 +136,7 @@ static void sizes(void **state)
 	refuse(cli_size, "1e400", 0, 1ULL << 60);
 	for (size_t i = 0; i < sizeof(no_numbers) / sizeof(no_numbers[0]); i++)
 		refuse(cli_size, no_numbers[i], 0, 1ULL << 60);
-	refuse(cli_size, "1k", 0, 1 << 20);
+	check(cli_size, "1k", 0, 1 << 20, 1024);
 	refuse(cli_size, "1KB", 0, 1 << 20);
 	refuse(cli_size, "1KK", 0, 1 << 20);
 	refuse(cli_size, "1 K", 0, 1 << 20);

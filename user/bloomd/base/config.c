@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -128,50 +127,18 @@ int config_flush(const struct config_key *key, void *section, const char *value)
 
 int config_number(const struct config_key *key, void *section, const char *value)
 {
-	uint64_t *number = field_of(key, section), most = key->most;
-	unsigned long long parsed;
-	char *end;
-
-	errno = 0;
-	parsed = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || !parsed || parsed > most)
-		return xb_input_error("not a whole number from 1 to %" PRIu64 ": '%s'", most,
-				      XB_SHOW(value));
-	*number = parsed;
-	return 0;
-}
-
-/* A number with a unit; the table ends with NULL. */
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-static bool take_units(const char *value, const struct unit *units, uint64_t most, uint64_t *number)
-{
-	unsigned long long parsed;
-	char *end;
-
-	errno = 0;
-	parsed = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || errno || !parsed)
-		return false;
-	while (units->name && strcasecmp(units->name, end) != 0)
-		units++;
-	if (!units->name || parsed > most / units->factor)
-		return false;
-	*number = parsed * units->factor;
-	return true;
+	if (xb_number_parse(value, 1, key->most, field_of(key, section)))
+		return 0;
+	return xb_input_error("not a whole number from 1 to %" PRIu64 ": '%s'", key->most,
+			      XB_SHOW(value));
 }
 
 int config_seconds(const struct config_key *key, void *section, const char *value)
 {
-	static const struct unit units[] = {{"", 1},	  {"s", 1},	 {"m", 60}, {"h", 3600},
-					    {"d", 86400}, {"w", 604800}, {0}};
 	uint32_t *seconds = field_of(key, section);
 	uint64_t number;
 
-	if (!take_units(value, units, key->most, &number))
+	if (!xb_seconds_parse(value, 1, key->most, &number))
 		return xb_input_error(
 			"not a whole number of seconds, or one with a unit (90s, 15m, "
 			"1h, 30d, 2w), from 1 to %" PRIu64 " seconds: '%s'",
@@ -182,10 +149,7 @@ int config_seconds(const struct config_key *key, void *section, const char *valu
 
 int config_bytes(const struct config_key *key, void *section, const char *value)
 {
-	static const struct unit units[] = {
-		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {0}};
-
-	if (take_units(value, units, (uint64_t)1 << 30, field_of(key, section)))
+	if (xb_size_parse(value, 1, UINT64_C(1) << 30, field_of(key, section)))
 		return 0;
 	return xb_input_error("not a number of bytes, or one with k, m or g, up to 1g: '%s'",
 			      XB_SHOW(value));
