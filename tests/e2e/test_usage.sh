@@ -313,6 +313,10 @@ t_what_is_wrong_is_named()
 {
 	local long
 
+	# Of the command that is meant, not of the one above it.
+	exits 2 known forget 192.0.2.1 --pin
+	one_line
+	complains "option '--pin' needs a value; usage: bloomctl known forget "
 	exits 0 -q add 192.0.2.1 --list mail
 	long=$(printf 'a%.0s' {1..65})
 	exits 2 add 192.0.2.2 --list "$long"

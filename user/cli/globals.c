@@ -141,12 +141,12 @@ static int take_here(struct cli *cli, const struct option_spec *own, int argc, c
 
 int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **argv)
 {
-	const struct option_spec *options = verb_named(verb, *argc, argv)->options;
 	int kept = 1;
 
+	cli->verb = verb_named(verb, *argc, argv); /* whose usage a message shows */
 	for (int i = 1; i < *argc;) {
 		bool ended = !strcmp(argv[i], "--");
-		int words = ended ? 0 : take_here(cli, options, *argc, argv, i);
+		int words = ended ? 0 : take_here(cli, cli->verb->options, *argc, argv, i);
 
 		if (words < 0)
 			return EXIT_USAGE;
@@ -154,7 +154,7 @@ int globals_take(struct cli *cli, const struct verb *verb, int *argc, char **arg
 		if (words)
 			continue;
 		/* A value that looks like an option is a value. */
-		words = ended ? *argc - i : 1 + option_takes_next(options, argv[i]);
+		words = ended ? *argc - i : 1 + option_takes_next(cli->verb->options, argv[i]);
 		for (; words && i < *argc; words--)
 			argv[kept++] = argv[i++];
 	}
