@@ -306,6 +306,22 @@ t_pins()
 	blocked 10.77.0.3 10.77.0.4
 }
 
+# A link that a member left there, before the directory was root's alone, is not followed either.
+t_a_link_of_before()
+{
+	in_force
+	[[ $(stat -c %a "$pins") == 700 ]] || fail "the pin directory is not private"
+	/usr/sbin/bpftool map create "$pins/foreign" type prog_array key 4 value 4 entries 1 name slot
+	mv "$pins/link/slot" "$pins/link/moved"
+	ln -s "$pins/foreign" "$pins/link/slot"
+	exits 3 add 10.77.0.4
+	complains "$pins/link/slot is not a pin of this program$"
+	mv -T "$pins/link/moved" "$pins/link/slot"
+	exits 0 add 10.77.0.4 --exist
+	exits 0 status
+	blocked 10.77.0.3 10.77.0.4
+}
+
 # lead_away NAME: root's pins are those of this name now, and a member's link leads to them.
 lead_away()
 {

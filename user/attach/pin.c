@@ -145,10 +145,18 @@ static int get_file(const struct xb_pins *from, const char *name)
 	return fd;
 }
 
+/* By its name, which may be a link from before the directory was ours alone. */
 static int get_trusted(const struct xb_pins *from, const char *name)
 {
 	char path[XB_PATH_MAX];
+	struct stat st;
 
+	if (fstatat(from->fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+		return -1;
+	}
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s/%s", from->pins, from->below, name) >=
 	    sizeof(path)) {
 		errno = ENAMETOOLONG;
