@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `make help` lists the targets and the variables.
 
-PREFIX   ?= /usr/local
-BINDIR   ?= $(PREFIX)/bin
-SBINDIR  ?= $(PREFIX)/sbin
-LIBEXECDIR ?= $(PREFIX)/libexec
-LIBDIR   ?= $(PREFIX)/lib
-INCLUDEDIR ?= $(PREFIX)/include
-MANDIR   ?= $(PREFIX)/share/man
-UNITDIR  ?= $(PREFIX)/lib/systemd/system
-DOCDIR   ?= $(PREFIX)/share/doc/xdp-bloom
-COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+PREFIX   = /usr/local
+BINDIR   = $(PREFIX)/bin
+SBINDIR  = $(PREFIX)/sbin
+LIBEXECDIR = $(PREFIX)/libexec
+LIBDIR   = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+MANDIR   = $(PREFIX)/share/man
+UNITDIR  = $(PREFIX)/lib/systemd/system
+DOCDIR   = $(PREFIX)/share/doc/xdp-bloom
+COMPDIR  = $(PREFIX)/share/bash-completion/completions
 # fail2ban looks for actions nowhere else.
-FAIL2BANDIR ?= /etc/fail2ban
+FAIL2BANDIR = /etc/fail2ban
 CLANG    ?= clang
 BPFTOOL  ?= /usr/sbin/bpftool
 PKG_CONFIG ?= pkg-config

@@ -115,7 +115,9 @@ t_units_are_installed_and_removed()
 	local units="$T/root/usr/local/lib/systemd/system" file name
 
 	[[ -x $root/build/bloomctl ]] || skip "nothing is built to install"
-	make -s -C "$root" -o build/bloomctl -o build/libxdp-bloom.a install install-dev DESTDIR="$T/root"
+	# Wherever the environment would have it: perf sets PREFIX for what it runs.
+	PREFIX=/usr SBINDIR=/usr/sbin make -s -C "$root" -o build/bloomctl -o build/libxdp-bloom.a install install-dev \
+		DESTDIR="$T/root"
 	grep -qx 'ExecStart=/usr/local/sbin/bloomctl -q expire' "$units/xdp-bloom-expire.service" ||
 		fail "$(cat "$units/xdp-bloom-expire.service")"
 	[[ -e $units/xdp-bloom-expire.timer ]]
