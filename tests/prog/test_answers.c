@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of answers to DNS queries: those whose sum is zero, and how many there are in a second. What is
- * answered, and how, is in the rows of test_verdicts. */
+/* Of answers to DNS queries: those whose sum is zero, how many there are in a second, and none in
+ * frames of several buffers. What is answered, and how, is in the rows of test_verdicts. */
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 
 #include "support/cmocka.h"
+#include "support/counted_reason.h"
 #include "support/dns.h"
 #include "support/rig.h"
 #include "support/seconds.h"
@@ -74,6 +75,45 @@ static uint32_t ask_many(uint32_t queries)
 	return answered;
 }
 
+/* It was counted for this reason alone, and is dropped, or passes. */
+static void check_query(const char *message, const struct dns_shape *shape, enum xb_reason reason)
+{
+	struct xb_counts before, after;
+	uint8_t query[512];
+	struct dns_frame frame;
+	uint32_t verdict;
+
+	dns_wrap(shape, query, dns_bytes(message, query), &frame);
+	rig_counts(&rig, &before);
+	verdict = rig_run(program, frame.byte, frame.size);
+	rig_counts(&rig, &after);
+	assert_int_equal(counted_reason(&before, &after), reason);
+	assert_int_equal(verdict, xb_reason_drops(reason) ? XDP_DROP : XDP_PASS);
+}
+
+#define ASK(name) "1234 0100 0001 0000 0000 0000 '" name "' 00 0001 0001"
+
+/* What is behind the packet is in other buffers, of which rows cannot say how they are counted. */
+static void several_buffers(void **state)
+{
+	const struct dns_shape shape = {.fill = 3800};
+
+	check_query(ASK("refused.test"), &shape, XB_NAME_UNANSWERED);
+	check_query(ASK("example.org"), &shape, XB_NAME_CLEAN);
+}
+
+/* What is not answered has no part in the limit. */
+static void check_unlimited(void)
+{
+	const struct dns_shape plain = {0};
+
+	for (int i = 0; i < 10; i++) {
+		check_query(ASK("refused.test") "00", &plain, XB_NAME_UNANSWERED);
+		check_query(ASK("example.com"), &plain, XB_NAME_DROPPED);
+		check_query(ASK("good.test"), &plain, XB_NAME_CLEAN);
+	}
+}
+
 /* The program's clock goes on by a tick of at most 10 ms. */
 #define TICK 0.01
 
@@ -106,12 +146,17 @@ static void limits(void **state)
 	check_pace(50);
 	check_pace(2000);
 	rig_answer_limit(&rig, 1);
+	check_unlimited();
 	rig_counts(&rig, &before);
 	assert_in_range(ask_many(10), 1, 9);
 	rig_counts(&rig, &after);
 	assert_in_range(after.reason[XB_NAME_LIMITED].packets -
 				before.reason[XB_NAME_LIMITED].packets,
 			1, 9);
+	check_unlimited();
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	check_query(ASK("refused.test"), &(struct dns_shape){0}, XB_MONITORED);
+	rig_policy(&rig, XB_POLICY_ENFORCE);
 	rig_answer_limit(&rig, 0);
 	assert_int_equal(ask_many(5000), 5000);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
@@ -123,6 +168,7 @@ static int begin(void **state)
 	program = rig_entry(&rig);
 	rig_verdict(&rig, "refused", XB_DOMAIN_REFUSED);
 	rig_add(&rig, "refused.test", "refused");
+	rig_add(&rig, "example.com", "default");
 	return 0;
 }
 
@@ -135,6 +181,7 @@ static int end(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_sum),
+	cmocka_unit_test(several_buffers),
 	cmocka_unit_test(limits),
 };
 
