@@ -88,6 +88,57 @@ static void it_wins_at_every_length(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
+#define ALLOWED 20000 /* half of each family */
+
+/* The one of the number: an address with bits in its last byte, in which no other one lies if its
+ * prefix of that length is taken. */
+static struct xb_entry numbered(uint32_t number, uint8_t *length)
+{
+	if (number & 1) {
+		*length = (uint8_t)(24 + number / 2 % 9);
+		return (struct xb_entry){.hi = (uint64_t)(0x0b000055 + number * 256) << 32,
+					 .kind = XB_HOST4,
+					 .length = 32};
+	}
+	*length = (uint8_t)(48 + number / 2 % 81);
+	return (struct xb_entry){.hi = 0x20010db800000055 + ((uint64_t)number << 16),
+				 .lo = 0x55,
+				 .kind = XB_NET6,
+				 .length = 128};
+}
+
+/* Everything is listed, so that the allowlist alone decides. */
+static void ten_thousand_of_each_family(void **state)
+{
+	static struct xb_entry entries[ALLOWED];
+	uint8_t length;
+
+	rig_add(&rig, "0.0.0.0/0", "default");
+	rig_add(&rig, "::/0", "default");
+	for (uint32_t i = 0; i < ALLOWED; i++) {
+		struct xb_entry address = numbered(i, &length);
+		struct xb_entry network = xb_entry_covering(&address, length);
+
+		entries[i] = xb_entry_allow(&network);
+	}
+	rig_change_all(&rig, entries, ALLOWED, true);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < ALLOWED; i += 37) {
+			struct xb_entry inside = numbered(i, &length);
+			struct xb_entry outside = turned(&inside, length - 1);
+
+			check(&inside, true, !round || i >= ALLOWED / 2, "of many");
+			check(&outside, true, false, "beside one of many");
+		}
+		if (!round)
+			rig_change_all(&rig, entries, ALLOWED / 2, false);
+	}
+	assert_true(rig_matches_rebuild(&rig));
+	rig_change_all(&rig, entries + ALLOWED / 2, ALLOWED / 2, false);
+	assert_true(rig_del(&rig, "0.0.0.0/0", NULL));
+	assert_true(rig_del(&rig, "::/0", NULL));
+}
+
 /* ---- Under traffic ---- */
 
 /* An allowed source passes at every moment, whoever comes and goes beside it, in the same cells of
@@ -143,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_wins_at_every_length),
+		cmocka_unit_test(ten_thousand_of_each_family),
 		cmocka_unit_test(neighbours_come_and_go),
 	};
 	const char *text = getenv("XB_SEED");
