@@ -94,6 +94,15 @@ class Crowd:
         return sum(int(re.search(rb"total_commands_processed:(\d+)", ask(path, "INFO", patience=WAITS))[1])
                    for path in (self.machine.path, self.machine.query))
 
+    def must_be_gone(self):
+        """Until bloomd has heard that all have ended: it has their requests until then."""
+        until = time.monotonic() + WAITS
+        while any(int(re.search(rb"connected_clients:(\d+)", ask(path, "INFO", patience=WAITS))[1]) > 1
+                  for path in (self.machine.path, self.machine.query)):
+            if time.monotonic() > until:
+                raise Wrong("clients that have ended are still there")
+            time.sleep(0.1)
+
     def ask(self, requests):
         """Until so many more are answered; then all go."""
         before, answered, look = self.answered(), 0, 0
@@ -140,6 +149,7 @@ def run(place, dice, seconds):
         answered += crowd.ask(part)
         # What the others of its socket have asked comes first.
         machine.must_answer(most=WAITS)
+        crowd.must_be_gone()
         memory.append(machine.memory())
     took = time.monotonic() - begun
     count, longest, mean = turns(told)

@@ -2,6 +2,8 @@
 #include "bloomd/api/api.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -38,6 +40,7 @@ struct api {
 	sd_event_source *pace;	/* while clients have answers to read */
 	sd_event_source *later; /* a turn, or new clients, at a time */
 	uint64_t waiting_since; /* us, monotonic; 0: nothing waits */
+	bool swollen;		/* clients had much since memory was given back */
 };
 
 static const char *const names[SOCKETS] = {API_SOCKET, QUERY_SOCKET};
@@ -65,6 +68,19 @@ static void drop_largest(struct api *api)
 				 api->clients[i].held);
 			client_free(client);
 		}
+}
+
+/* What clients had that are gone lies among what goes on, so that malloc() keeps it. */
+static void give_back(struct api *api)
+{
+	size_t held = api->clients[SOCKET_API].held + api->clients[SOCKET_QUERY].held;
+
+	if (held > CLIENTS_HELD / 2)
+		api->swollen = true;
+	if (!api->swollen || held > CLIENTS_HELD / 16)
+		return;
+	malloc_trim(0);
+	api->swollen = false;
 }
 
 static void watch_pace(struct api *api)
@@ -100,6 +116,7 @@ static int on_pace(sd_event_source *source, uint64_t time, void *context)
 static void bound_clients(struct api *api)
 {
 	drop_largest(api);
+	give_back(api);
 	watch_pace(api);
 }
 

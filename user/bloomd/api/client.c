@@ -274,11 +274,12 @@ bool client_settle(struct client *client)
 struct client *clients_largest(struct clients *all)
 {
 	struct client *client, *largest = NULL;
+	size_t share = all->count ? CLIENTS_HELD / all->count : 0;
 
 	if (all->held <= CLIENTS_HELD)
 		return NULL;
 	LIST_FOREACH(client, &all->list, others)
-	if ((!client->queued || all->held > CLIENTS_MOST) &&
+	if ((all->held > CLIENTS_MOST || (!client->queued && client->held > share)) &&
 	    (!largest || client->held > largest->held))
 		largest = client;
 	return largest;

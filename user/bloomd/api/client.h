@@ -108,7 +108,7 @@ bool client_is_ready(const struct client *client);
  * client was freed. */
 bool client_settle(struct client *client);
 
-/* If all clients have too much, the one to be dropped; else NULL. */
+/* If all clients have too much, the one to be dropped, which has more than its share; else NULL. */
 struct client *clients_largest(struct clients *all);
 
 /* The client that makes room for another: of those that are idle, and those that do not read, the
