@@ -16,7 +16,8 @@ static __always_inline __u32 stats_row_at(__u32 index, __u32 ifindex)
 	return cell && cell->ifindex == ifindex ? cell->row : 0;
 }
 
-/* A function of its own, because it is rare: nearly every interface stands in its first cell. */
+/* Nearly every interface stands in its first cell. Not static: so the verifier follows the search
+ * once, and not for each state of those who call it. */
 __noinline int stats_row_further(__u32 ifindex)
 {
 	__u32 row = 0;

@@ -19,6 +19,7 @@ SLOWEST = 200 / PATIENCE    # requests a second
 SHAPES = 2000
 TURN = 0.5          # seconds
 GROWTH = 8          # MiB
+KEPT = 32           # MiB, when all have gone
 AHEAD = 20          # requests without an answer, of each
 WAITS = 60 * PATIENCE
 
@@ -159,5 +160,8 @@ def run(place, dice, seconds):
         raise Wrong("a turn is too long: " + figures)
     if memory[3] > memory[2] + GROWTH:
         raise Wrong("bloomd grows: " + figures)
+    # The sanitizers keep what is freed.
+    if max(memory[1:]) > KEPT and "ASAN_OPTIONS" not in os.environ:
+        raise Wrong("bloomd keeps what clients had: " + figures)
     machine.must_live()
     return figures

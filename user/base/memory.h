@@ -13,6 +13,9 @@ uint64_t xb_memory_available(void);
  * say what is missing. Otherwise the kernel would kill it at the limit without a message. Does
  * nothing in a process that has not said that it is one command, whose memory is to be bounded. */
 void xb_memory_bound(void);
+
+/* Says that this process is one command: xb_memory_bound() bounds it, which whoever is about to take
+ * much memory calls. */
 void xb_memory_bound_soon(void);
 
 #endif
