@@ -73,7 +73,9 @@ SET      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomset/*.c user/bloomset
 CLI      := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomctl/*.c user/bloomctl/top/*.c user/bloomctl/verbs/*.c))
 SKELS    := $(BPF_OUT)/skel/entry.skel.h $(BPF_OUT)/skel/filter.skel.h $(BPF_OUT)/skel/guard.skel.h \
 	$(BPF_OUT)/skel/known.skel.h $(BPF_OUT)/skel/plain.skel.h
-SUPPORT  := $(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c)))
+# Of tests that list themselves; before libraries of programs, which have another main().
+RUNNER   := $(OUT)/tests/support/tests.o
+SUPPORT  := $(filter-out $(RUNNER),$(patsubst %.c,$(OUT)/%.o,$(filter-out %.bpf.c,$(wildcard tests/support/*.c))))
 TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prog/test_*.c))
 FUZZERS  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES  := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bench/bench_*.c))
@@ -163,15 +165,15 @@ $(filter $(OUT)/tests/prog/%,$(TESTS)): | $(call skels,tests/support)
 $(BENCHES): | $(call skels,tests/bench)
 $(OUT)/tests/storm/traffic: | $(call skels,tests/storm)
 
-$(OUT)/tests/%: tests/%.c $(TESTED) | $(SKELS)
+$(OUT)/tests/%: tests/%.c $(RUNNER) $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(TESTED) $(XB_LIBS) -lcmocka
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(TESTED) $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(OUT)/bloomd.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(RUNNER) $(OUT)/bloomd.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd.a $(TESTED) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
 $(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
@@ -185,33 +187,33 @@ $(OUT)/tests/torture/fleethost: tests/torture/fleethost.c $(OUT)/bloomd.a $(LIBR
 	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -o $@ $< $(OUT)/bloomd.a $(LIBRARY) $(AGENT_LIBS) $(XB_LIBS)
 
 # They ask what is told of a library and not of the program: the product has to be part of the latter.
-$(OUT)/tests/unit/cli/%: tests/unit/cli/%.c $(OUT)/cli.a $(SUPPORT) $(LIBRARY) | $(SKELS)
+$(OUT)/tests/unit/cli/%: tests/unit/cli/%.c $(RUNNER) $(OUT)/cli.a $(SUPPORT) $(LIBRARY) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(SUPPORT) $(OUT)/cli.a $(LIBRARY) $(XB_LIBS) -lcmocka
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(SUPPORT) $(OUT)/cli.a $(LIBRARY) $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(OUT)/bloomset.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(RUNNER) $(OUT)/bloomset.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomset.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomset.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(OUT)/bloomctl.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(RUNNER) $(OUT)/bloomctl.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomctl.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomctl.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(OUT)/bloomd-redis.a
+$(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(RUNNER) $(OUT)/bloomd-redis.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(REDIS_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd-redis.a \
+	$(Q)$(CC) $(XB_CFLAGS) $(REDIS_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd-redis.a \
 		$(REDIS_LIBS) $(LIBS) -lcmocka
 
-$(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(OUT)/bloomd-fetch.a
+$(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(RUNNER) $(OUT)/bloomd-fetch.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(FETCH_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(OUT)/bloomd-fetch.a \
+	$(Q)$(CC) $(XB_CFLAGS) $(FETCH_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd-fetch.a \
 		$(FETCH_LIBS) $(LIBS) -lcmocka
 
 # Preloaded by tests.

@@ -77,7 +77,7 @@ static void check_lengths(bool ipv4, uint8_t listed)
 	rig_change_all(&rig, &network, 1, false);
 }
 
-static void it_wins_at_every_length(void **state)
+TEST(it_wins_at_every_length)
 {
 	static const uint8_t lengths6[] = {0, 1, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 127, 128};
 
@@ -108,7 +108,7 @@ static struct xb_entry numbered(uint32_t number, uint8_t *length)
 }
 
 /* Everything is listed, so that the allowlist alone decides. */
-static void ten_thousand_of_each_family(void **state)
+TEST(ten_thousand_of_each_family)
 {
 	static struct xb_entry entries[ALLOWED];
 	uint8_t length;
@@ -143,7 +143,7 @@ static void ten_thousand_of_each_family(void **state)
 
 /* An allowed source passes at every moment, whoever comes and goes beside it, in the same cells of
  * the gate. */
-static void neighbours_come_and_go(void **state)
+TEST(neighbours_come_and_go)
 {
 	uint64_t sources[] = {0x0a000001, 0x0a000002}, passed;
 	struct xb_counts before, after;
@@ -190,16 +190,12 @@ static void neighbours_come_and_go(void **state)
 	assert_true(rig_del(&rig, "10.0.0.0/8", NULL));
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_wins_at_every_length),
-		cmocka_unit_test(ten_thousand_of_each_family),
-		cmocka_unit_test(neighbours_come_and_go),
-	};
 	const char *text = getenv("XB_SEED");
 
 	seed = text ? strtoull(text, NULL, 0) : 20261121;
 	printf("seed %lu\n", seed);
-	return cmocka_run_group_tests_name("allow", tests, begin, end);
 }
+
+ALL_TESTS(begin, end);

@@ -31,7 +31,7 @@ static void check_answer(bool ipv6, const uint8_t *query, uint32_t bytes,
 }
 
 /* A sum of zero is sent as ones. */
-static void every_sum(void **state)
+TEST(every_sum)
 {
 	uint8_t query[512];
 	uint32_t bytes = dns_bytes("1234 0100 0001 0000 0000 0000 'a.refused.test' 00 0001 0001",
@@ -94,7 +94,7 @@ static void check_query(const char *message, const struct dns_shape *shape, enum
 #define ASK(name) "1234 0100 0001 0000 0000 0000 '" name "' 00 0001 0001"
 
 /* What is behind the packet is in other buffers, of which rows cannot say how they are counted. */
-static void several_buffers(void **state)
+TEST(several_buffers)
 {
 	const struct dns_shape shape = {.fill = 3800};
 
@@ -134,7 +134,7 @@ static void check_pace(uint32_t limit)
 }
 
 /* The limit is each CPU's own: the test stays on one. */
-static void limits(void **state)
+TEST(limits)
 {
 	struct xb_counts before, after;
 	cpu_set_t all, one;
@@ -179,10 +179,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_sum),
-	cmocka_unit_test(several_buffers),
-	cmocka_unit_test(limits),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -111,7 +111,7 @@ static void change(enum xb_mode mode)
 	assert_int_equal(look().mode, mode);
 }
 
-static void offloads_come_back_with_detach(void **state)
+TEST(offloads_come_back_with_detach)
 {
 	attach(XB_MODE_SKB);
 	assert_int_equal(xb_offloads_on("v0"), 0);
@@ -125,7 +125,7 @@ static void offloads_come_back_with_detach(void **state)
 	assert_int_equal(warnings, 0);
 }
 
-static void offloads_come_back_with_native_mode(void **state)
+TEST(offloads_come_back_with_native_mode)
 {
 	attach(XB_MODE_NATIVE);
 	change(XB_MODE_SKB);
@@ -143,7 +143,7 @@ static void offloads_come_back_with_native_mode(void **state)
 	assert_int_equal(xb_offloads_on("v0"), XB_OFFLOAD_GRO_HW);
 }
 
-static void one_that_does_not_come_back_is_told(void **state)
+TEST(one_that_does_not_come_back_is_told)
 {
 	attach(XB_MODE_SKB);
 	refuses = true;
@@ -154,7 +154,7 @@ static void one_that_does_not_come_back_is_told(void **state)
 }
 
 /* Nobody here has the hardware: v0 says that it is a bond. */
-static void native_mode_of_a_driver_that_does_wrong(void **state)
+TEST(native_mode_of_a_driver_that_does_wrong)
 {
 	struct xb_netdev device = look();
 	enum xb_mode mode;
@@ -180,7 +180,7 @@ static void native_mode_of_a_driver_that_does_wrong(void **state)
 	rig_must(xb_detach(&anchor, device.ifindex), "not detached");
 }
 
-static void native_mode_that_is_left(void **state)
+TEST(native_mode_that_is_left)
 {
 	struct xb_netdev device;
 	uint64_t open;
@@ -199,12 +199,5 @@ static void native_mode_that_is_left(void **state)
 	rig_must(xb_detach(&anchor, device.ifindex), "not detached");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(offloads_come_back_with_detach, begin_one),
-	cmocka_unit_test_setup(offloads_come_back_with_native_mode, begin_one),
-	cmocka_unit_test_setup(one_that_does_not_come_back_is_told, begin_one),
-	cmocka_unit_test_setup(native_mode_of_a_driver_that_does_wrong, begin_one),
-	cmocka_unit_test_setup(native_mode_that_is_left, begin_one),
-};
-
-TEST_MAIN(tests, begin, end)
+EACH_TEST(begin_one, NULL);
+ALL_TESTS(begin, end);

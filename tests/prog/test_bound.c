@@ -224,7 +224,7 @@ static struct work data(const char *what, uint16_t port, const void *bytes, uint
 static const struct dns_shape plain4 = {0}, plain6 = {.ipv6 = true};
 
 /* A packet of no name: IPv4 in the cell of an allowed address, IPv6 with all lengths. */
-static void sources(void **state)
+TEST(sources)
 {
 	const struct dns_shape other4 = {.port = 9}, other6 = {.ipv6 = true, .port = 9};
 	struct work work = query("IPv4, listed, allowed", "x", other4);
@@ -238,7 +238,7 @@ static void sources(void **state)
 	assert_true(work.rounds <= LENGTHS + 1);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	char name[256], longest[256];
 	struct work work;
@@ -264,7 +264,7 @@ static void names(void **state)
 	"3c 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 "      \
 	"3c 00 0104 00000000 3c 00 0104 00000000 3c 00 0104 00000000 11 00 0104 00000000"
 
-static void everything_at_once(void **state)
+TEST(everything_at_once)
 {
 	const struct dns_shape worst = {.ipv6 = true, .link = 2, .extensions = EXTENSIONS};
 	struct work work;
@@ -276,7 +276,7 @@ static void everything_at_once(void **state)
 	query("IPv6, all lengths, 127 suffixes", name, plain6);
 }
 
-static void hellos(void **state)
+TEST(hellos)
 {
 	struct hello_shape many = {.before = 300};
 	struct hello hello;
@@ -290,7 +290,7 @@ static void hellos(void **state)
 	assert_true(work.loads >= 64 && work.loads <= 64 + 8);
 }
 
-static void requests(void **state)
+TEST(requests)
 {
 	static const char usual[] = "GET / HTTP/1.1\r\nHost: x.y.z\r\nAccept: */*\r\n\r\n";
 	char text[3000] = "GET / HTTP/1.1\n";
@@ -317,7 +317,7 @@ static void requests(void **state)
 }
 
 /* The last test: nothing is taken out again. */
-static void scopes(void **state)
+TEST(scopes)
 {
 	const struct dns_shape other4 = {.port = 9}, other6 = {.ipv6 = true, .port = 9};
 	const struct dns_shape far6 = {
@@ -347,9 +347,4 @@ static void scopes(void **state)
 	query("IPv6, 15 classes, all lengths, 8 headers, 2 tags", "x", far6);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(sources), cmocka_unit_test(names),    cmocka_unit_test(everything_at_once),
-	cmocka_unit_test(hellos),  cmocka_unit_test(requests), cmocka_unit_test(scopes),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -181,12 +181,12 @@ static void churn_under_traffic(bool ipv4)
 	rig_end(&rig);
 }
 
-static void listed_ipv4_drops_while_keys_move(void **state)
+TEST(listed_ipv4_drops_while_keys_move)
 {
 	churn_under_traffic(true);
 }
 
-static void listed_ipv6_drops_while_keys_move(void **state)
+TEST(listed_ipv6_drops_while_keys_move)
 {
 	churn_under_traffic(false);
 }
@@ -332,22 +332,22 @@ static void few_keys_under_traffic(const struct few *few)
 	rig_end(&rig);
 }
 
-static void few_ipv4_keys_that_move_all_the_time(void **state)
+TEST(few_ipv4_keys_that_move_all_the_time)
 {
 	few_keys_under_traffic(&(struct few){true, 0, XB_SLOT_WIDE, 4, 64});
 }
 
-static void few_ipv4_keys_in_a_table_for_100000(void **state)
+TEST(few_ipv4_keys_in_a_table_for_100000)
 {
 	few_keys_under_traffic(&(struct few){true, 100000, XB_SLOT_MIDDLE, 4, 96});
 }
 
-static void few_ipv4_keys_in_a_table_for_4_million(void **state)
+TEST(few_ipv4_keys_in_a_table_for_4_million)
 {
 	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 14, 448});
 }
 
-static void few_ipv6_keys_that_move_all_the_time(void **state)
+TEST(few_ipv6_keys_that_move_all_the_time)
 {
 	few_keys_under_traffic(&(struct few){false, 0, 64, 8, 64});
 }
@@ -405,7 +405,7 @@ static bool kill_writer(struct rig *rig, pid_t writer, bool aimed)
 
 #define KILLS amount(16, 32)
 
-static void a_killed_writer_leaves_nothing_behind(void **state)
+TEST(a_killed_writer_leaves_nothing_behind)
 {
 	static struct churn churn;
 	struct xb_counts before;
@@ -444,7 +444,7 @@ static void a_killed_writer_leaves_nothing_behind(void **state)
 
 /* More keys for two buckets than they have slots: the change is acknowledged by a new generation.
  */
-static void a_change_without_a_place_gets_a_new_generation(void **state)
+TEST(a_change_without_a_place_gets_a_new_generation)
 {
 	struct xb_generation *before, *after;
 	struct xb_entry entries[40];
@@ -478,21 +478,10 @@ static void a_change_without_a_place_gets_a_new_generation(void **state)
 	rig_end(&rig);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(listed_ipv4_drops_while_keys_move),
-		cmocka_unit_test(listed_ipv6_drops_while_keys_move),
-		cmocka_unit_test(few_ipv4_keys_that_move_all_the_time),
-		cmocka_unit_test(few_ipv4_keys_in_a_table_for_100000),
-		cmocka_unit_test(few_ipv4_keys_in_a_table_for_4_million),
-		cmocka_unit_test(few_ipv6_keys_that_move_all_the_time),
-		cmocka_unit_test(a_killed_writer_leaves_nothing_behind),
-		cmocka_unit_test(a_change_without_a_place_gets_a_new_generation),
-	};
 	const char *text = getenv("XB_SEED");
 
 	seed = text ? strtoull(text, NULL, 0) : 20261121;
 	printf("seed %lu\n", seed);
-	return cmocka_run_group_tests_name("confirm", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 static uint64_t seed;
 
-static void the_unspecified_address(void **state)
+TEST(the_unspecified_address)
 {
 	struct rig rig;
 	int program;
@@ -41,7 +41,7 @@ static void the_unspecified_address(void **state)
 }
 
 /* Prefixes of /25 to /32 around one address, taken out in any order: what is left decides. */
-static void overlapping_long_prefixes(void **state)
+TEST(overlapping_long_prefixes)
 {
 	struct rig rig;
 	int program;
@@ -81,7 +81,7 @@ static void overlapping_long_prefixes(void **state)
 }
 
 /* Switched off and on again: the same list, a guess or an exact look-up. */
-static void off_and_on(void **state)
+TEST(off_and_on)
 {
 	struct xb_generation *generation;
 	struct rig rig;
@@ -112,16 +112,10 @@ static void off_and_on(void **state)
 	rig_end(&rig);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_unspecified_address),
-		cmocka_unit_test(overlapping_long_prefixes),
-		cmocka_unit_test(off_and_on),
-	};
 	const char *text = getenv("XB_SEED");
 
 	seed = text ? strtoull(text, NULL, 0) : 20261121;
 	printf("seed %lu\n", seed);
-	return cmocka_run_group_tests_name("confirm_entries", tests, NULL, NULL);
 }

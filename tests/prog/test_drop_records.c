@@ -126,7 +126,7 @@ static void check_row(const struct row *row, struct seen *seen)
 	assert_true(drop->time >= before && drop->time <= now());
 }
 
-static void the_table(void **state)
+TEST(the_table)
 {
 	struct seen seen;
 
@@ -170,7 +170,7 @@ static unsigned int count_told(struct teller_bpf *teller, struct seen *seen, uin
 }
 
 /* What has the size of no record is not shown, were it longer or shorter. */
-static void other_records(void **state)
+TEST(other_records)
 {
 	const uint32_t whole = sizeof(struct xb_drop), named = sizeof(struct xb_name_drop);
 	struct teller_bpf *teller;
@@ -229,7 +229,7 @@ static void check_told(struct told *told, const char *name, const struct dns_fra
 	assert_int_equal(ntohs(drop->dport), port);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const listed[] = {
 		"example.com",	    "WWW.example.com",	  "count.test", "a.b.c.d.e.f.g.example.com",
@@ -272,10 +272,5 @@ static void names(void **state)
 	stop();
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_teardown(the_table, clear),
-	cmocka_unit_test_teardown(other_records, clear),
-	cmocka_unit_test_teardown(names, clear),
-};
-
-TEST_MAIN(tests, begin, end)
+EACH_TEST(NULL, clear);
+ALL_TESTS(begin, end);

@@ -83,7 +83,7 @@ static void permute(int *order, int at)
 	}
 }
 
-static void overlapping_prefixes_in_every_order(void **state)
+TEST(overlapping_prefixes_in_every_order)
 {
 	int order[NESTED] = {0, 1, 2, 3, 4};
 
@@ -92,7 +92,7 @@ static void overlapping_prefixes_in_every_order(void **state)
 }
 
 /* Every length of both families, alone: inside drops, outside passes, deleted passes. */
-static void every_length_alone(void **state)
+TEST(every_length_alone)
 {
 	for (int length = 0; length <= 32; length++) {
 		uint32_t mask = length ? ~0U << (32 - length) : 0, network = 0x5a5a5a5a & mask;
@@ -136,7 +136,7 @@ static void every_length_alone(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static void two_lists_hold_an_entry_until_both_drop_it(void **state)
+TEST(two_lists_hold_an_entry_until_both_drop_it)
 {
 	rig_add(&rig, "192.0.2.1", "one");
 	rig_add(&rig, "192.0.2.1", "two");
@@ -150,7 +150,7 @@ static void two_lists_hold_an_entry_until_both_drop_it(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static void deleting_what_is_absent_changes_no_counter(void **state)
+TEST(deleting_what_is_absent_changes_no_counter)
 {
 	struct xb_generation *generation;
 	size_t bytes;
@@ -172,7 +172,7 @@ static void deleting_what_is_absent_changes_no_counter(void **state)
 }
 
 /* A counter forced to its end sticks: deletes leave the bit, a rotation heals. */
-static void a_full_counter_sticks_until_rotation(void **state)
+TEST(a_full_counter_sticks_until_rotation)
 {
 	struct xb_generation *generation;
 	struct xb_probes probes;
@@ -220,7 +220,7 @@ static void a_full_counter_sticks_until_rotation(void **state)
 }
 
 /* Adds past the capacity: each is in force when acknowledged, and the filter grows by itself. */
-static void a_full_filter_grows(void **state)
+TEST(a_full_filter_grows)
 {
 	struct xb_generation *generation;
 	struct xb_entry entries[256];
@@ -258,7 +258,7 @@ static uint64_t capacity(void)
 	return now;
 }
 
-static void who_filled_the_filter_is_told(void **state)
+TEST(who_filled_the_filter_is_told)
 {
 	struct xb_written other = {0};
 	struct xb_entry entries[256];
@@ -279,14 +279,4 @@ static void who_filled_the_filter_is_told(void **state)
 	assert_false(rig.written.growth_due);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(overlapping_prefixes_in_every_order),
-	cmocka_unit_test(every_length_alone),
-	cmocka_unit_test(two_lists_hold_an_entry_until_both_drop_it),
-	cmocka_unit_test(deleting_what_is_absent_changes_no_counter),
-	cmocka_unit_test(a_full_counter_sticks_until_rotation),
-	cmocka_unit_test(a_full_filter_grows),
-	cmocka_unit_test(who_filled_the_filter_is_told),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

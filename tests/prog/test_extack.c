@@ -53,7 +53,7 @@ static void refuse(int program)
 	assert_true(bpf_xdp_attach(1, program, XDP_FLAGS_DRV_MODE, NULL) < 0);
 }
 
-static void a_sentence_is_heard(void **state)
+TEST(a_sentence_is_heard)
 {
 	int program = load();
 
@@ -73,7 +73,7 @@ static void a_sentence_is_heard(void **state)
 	close(program);
 }
 
-static void what_was_heard_is_forgotten(void **state)
+TEST(what_was_heard_is_forgotten)
 {
 	int program = load();
 
@@ -96,7 +96,7 @@ static void what_was_heard_is_forgotten(void **state)
 	close(program);
 }
 
-static void a_link_is_refused_with_a_sentence(void **state)
+TEST(a_link_is_refused_with_a_sentence)
 {
 	int program = load();
 	bool told = true;
@@ -109,10 +109,4 @@ static void a_link_is_refused_with_a_sentence(void **state)
 	close(program);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_sentence_is_heard),
-	cmocka_unit_test(what_was_heard_is_forgotten),
-	cmocka_unit_test(a_link_is_refused_with_a_sentence),
-};
-
-TEST_MAIN(tests, alone, NULL)
+ALL_TESTS(alone, NULL);

@@ -94,7 +94,7 @@ static void send_crowd(enum crowd_kind kind, const uint64_t *stable)
 	crowd_close(crowd);
 }
 
-static void forged_sources(void **state)
+TEST(forged_sources)
 {
 	for (enum crowd_kind kind = CROWD_INNOCENT4; kind <= CROWD_INNOCENT6; kind++) {
 		uint64_t guessed;
@@ -108,7 +108,7 @@ static void forged_sources(void **state)
 	}
 }
 
-static void listed_sources(void **state)
+TEST(listed_sources)
 {
 	flood_begins();
 	send_crowd(CROWD_STABLE4, stable4);
@@ -139,7 +139,7 @@ static void random_names(const char *domain, uint32_t verdict)
 	close(program);
 }
 
-static void subdomains(void **state)
+TEST(subdomains)
 {
 	struct xb_topname *hits;
 	struct xb_anchor anchor;
@@ -168,7 +168,7 @@ static void subdomains(void **state)
 }
 
 /* More listed names than there are places to count them in. */
-static void many_listed_names(void **state)
+TEST(many_listed_names)
 {
 	int program = rig_entry(&rig);
 	struct xb_topname *hits;
@@ -242,11 +242,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(forged_sources),
-	cmocka_unit_test(listed_sources),
-	cmocka_unit_test(subdomains),
-	cmocka_unit_test(many_listed_names),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -115,21 +115,21 @@ static void change(bool allowed, uint32_t policy)
 	rig_must(xb_write(&rig.paths, 0, both_body, &both, &rig.written), "change");
 }
 
-static void none_is_dropped_before_it_is_allowed(void **state)
+TEST(none_is_dropped_before_it_is_allowed)
 {
 	rig_policy(&rig, XB_POLICY_MONITOR);
 	change(true, XB_POLICY_ENFORCE);
 	assert_string_equal(record, "AqE");
 }
 
-static void none_is_dropped_that_is_allowed_no_more(void **state)
+TEST(none_is_dropped_that_is_allowed_no_more)
 {
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	change(false, XB_POLICY_MONITOR);
 	assert_string_equal(record, "MqD");
 }
 
-static void a_policy_alone_waits_for_nobody(void **state)
+TEST(a_policy_alone_waits_for_nobody)
 {
 	rig_policy(&rig, XB_POLICY_MONITOR);
 	memset(record, 0, sizeof(record));
@@ -140,7 +140,7 @@ static void a_policy_alone_waits_for_nobody(void **state)
 
 /* Behind the swap nobody is in the old program any more; in front of it, where processors read out
  * of order, everybody sees what the new maps were filled with. */
-static void a_swap_waits(void **state)
+TEST(a_swap_waits)
 {
 	rig_policy(&rig, XB_POLICY_ENFORCE);
 	memset(record, 0, sizeof(record));
@@ -165,11 +165,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(none_is_dropped_before_it_is_allowed),
-	cmocka_unit_test(none_is_dropped_that_is_allowed_no_more),
-	cmocka_unit_test(a_policy_alone_waits_for_nobody),
-	cmocka_unit_test(a_swap_waits),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

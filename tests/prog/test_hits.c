@@ -73,7 +73,7 @@ static void end(struct rig *rig, int program)
 	rig_end(rig);
 }
 
-static void a_domain_is_counted(void **state)
+TEST(a_domain_is_counted)
 {
 	struct rig rig;
 	int program = begin(&rig, "example.com");
@@ -98,7 +98,7 @@ static void a_domain_is_counted(void **state)
 	end(&rig, program);
 }
 
-static void a_name_alone_is_counted(void **state)
+TEST(a_name_alone_is_counted)
 {
 	struct rig rig;
 	int program = begin(&rig, "=only.example.net");
@@ -110,7 +110,7 @@ static void a_name_alone_is_counted(void **state)
 	end(&rig, program);
 }
 
-static void long_names_are_counted(void **state)
+TEST(long_names_are_counted)
 {
 	static const char longest[] =
 		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz12345678901."
@@ -139,7 +139,7 @@ static void long_names_are_counted(void **state)
 }
 
 /* Of several listed domains it is the one that the verdict is from. */
-static void the_decisive_name_is_counted(void **state)
+TEST(the_decisive_name_is_counted)
 {
 	struct rig rig;
 	int program = begin(&rig, "example.com");
@@ -168,7 +168,7 @@ static void crowd_name(int number, char out[32])
 }
 
 /* Of 20 slots' worth of names in every slot, those with many packets are told. */
-static void a_crowd_hides_no_heavy_name(void **state)
+TEST(a_crowd_hides_no_heavy_name)
 {
 	static uint8_t forms[CROWD][XB_NAME_BYTES];
 	struct xb_entry *entries = calloc(CROWD, sizeof(*entries));
@@ -217,13 +217,3 @@ static void a_crowd_hides_no_heavy_name(void **state)
 	close(program);
 	rig_end(&rig);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_domain_is_counted),
-	cmocka_unit_test(a_name_alone_is_counted),
-	cmocka_unit_test(long_names_are_counted),
-	cmocka_unit_test(the_decisive_name_is_counted),
-	cmocka_unit_test(a_crowd_hides_no_heavy_name),
-};
-
-TEST_MAIN(tests, NULL, NULL)

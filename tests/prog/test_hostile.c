@@ -172,19 +172,19 @@ static void former_keys_are_worth_nothing(const char *family, maker make, int tu
 	}
 }
 
-static void former_keys_of_ipv4(void **state)
+TEST(former_keys_of_ipv4)
 {
 	former_keys_are_worth_nothing("IPv4", stranger4, (int)amount(1, 3));
 }
 
-static void former_keys_of_ipv6(void **state)
+TEST(former_keys_of_ipv6)
 {
 	former_keys_are_worth_nothing("IPv6", stranger6, 1);
 }
 
 /* The hash of IPv4 is one multiplication: does what lies near the list fall near it? Under several
  * keys, for a weakness that only some have would be found by trying. */
-static void neighbours_of_the_list_are_strangers(void **state)
+TEST(neighbours_of_the_list_are_strangers)
 {
 	for (int turn = 0; turn < 4; turn++) {
 		rotate(false);
@@ -212,18 +212,18 @@ static void known_keys_drop_nobody_who_is_confirmed(maker make)
 	xb_generation_close(known);
 }
 
-static void known_keys_of_ipv4(void **state)
+TEST(known_keys_of_ipv4)
 {
 	known_keys_drop_nobody_who_is_confirmed(stranger4);
 }
 
-static void known_keys_of_ipv6(void **state)
+TEST(known_keys_of_ipv6)
 {
 	known_keys_drop_nobody_who_is_confirmed(stranger6);
 }
 
 /* Names are confirmed in every generation. */
-static void known_keys_of_names(void **state)
+TEST(known_keys_of_names)
 {
 	struct xb_generation *known;
 	int program = rig_entry(&rig);
@@ -294,13 +294,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(former_keys_of_ipv4),
-	cmocka_unit_test(former_keys_of_ipv6),
-	cmocka_unit_test(neighbours_of_the_list_are_strangers),
-	cmocka_unit_test(known_keys_of_ipv4),
-	cmocka_unit_test(known_keys_of_ipv6),
-	cmocka_unit_test(known_keys_of_names),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -205,7 +205,7 @@ static void check_listed(const struct world *world)
 	close(program);
 }
 
-static void with_the_exact_stage_nobody_is_dropped(void **state)
+TEST(with_the_exact_stage_nobody_is_dropped)
 {
 	struct world *world = *state;
 
@@ -252,7 +252,7 @@ static uint32_t blocks_hit(const struct world *world)
 /* Two prefixes of /28, which eight blocks share. More are hit once in a million lists. */
 #define BLOCKS_HIT_MOST 16
 
-static void without_it_the_promise_is_kept(void **state)
+TEST(without_it_the_promise_is_kept)
 {
 	struct world *world = *state;
 	uint32_t hit;
@@ -273,9 +273,4 @@ static void without_it_the_promise_is_kept(void **state)
 	check_listed(world);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(with_the_exact_stage_nobody_is_dropped),
-	cmocka_unit_test(without_it_the_promise_is_kept),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

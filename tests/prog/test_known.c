@@ -135,7 +135,7 @@ static double promised(void)
 }
 
 /* With both periods as full as they were sized for, and the share of those who are not known. */
-static void half_are_renewed(void **state)
+TEST(half_are_renewed)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		double share;
@@ -172,7 +172,7 @@ static void turn_in_the_middle(void)
 }
 
 /* Both processors learn while the period turns under them: whoever was met is known in the next. */
-static void turns_under_writers(void **state)
+TEST(turns_under_writers)
 {
 	begin_known(KNOWN / 10);
 	for (uint32_t i = 0; i < 20; i++) {
@@ -186,7 +186,7 @@ static void turns_under_writers(void **state)
 
 /* Ten thousand come where a thousand were expected, and nobody is lost; when all that the former
  * sets have is forgotten, they go. */
-static void it_grows(void **state)
+TEST(it_grows)
 {
 	begin_known(1000);
 	for (uint32_t i = 1; i <= 20; i++) {
@@ -210,7 +210,7 @@ static void it_grows(void **state)
 }
 
 /* A bit at a time: who is forgotten is gone, and few go with them, as many as it says. */
-static void some_are_forgotten(void **state)
+TEST(some_are_forgotten)
 {
 	const uint32_t count = 10000, forgotten = 200;
 	double told = 0;
@@ -277,7 +277,7 @@ static void age_file(int64_t seconds)
 	free(bytes);
 }
 
-static void it_survives_a_boot(void **state)
+TEST(it_survives_a_boot)
 {
 	static const struct {
 		int64_t days;
@@ -313,7 +313,7 @@ static void it_survives_a_boot(void **state)
 }
 
 /* Each byte of the file counts, and its length. */
-static void a_damaged_file_is_left(void **state)
+TEST(a_damaged_file_is_left)
 {
 	char path[512];
 	struct stat st;
@@ -356,10 +356,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(half_are_renewed),   cmocka_unit_test(turns_under_writers),
-	cmocka_unit_test(it_grows),	      cmocka_unit_test(some_are_forgotten),
-	cmocka_unit_test(it_survives_a_boot), cmocka_unit_test(a_damaged_file_is_left),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -141,7 +141,7 @@ static int end(void **state)
 		list_and_check(lengths, sizeof(lengths), each, at_once);                           \
 	} while (0)
 
-static void one_length(void **state)
+TEST(one_length)
 {
 	LIST(10, 20, 128);
 	LIST(1, 20, 64);
@@ -149,7 +149,7 @@ static void one_length(void **state)
 	LIST(10, 20, 29);
 }
 
-static void few_lengths(void **state)
+TEST(few_lengths)
 {
 	LIST(30, 20, 64, 128);
 	LIST(1, 20, 128, 64);
@@ -159,14 +159,14 @@ static void few_lengths(void **state)
 }
 
 /* More than there are slots, of both kinds. */
-static void many_lengths(void **state)
+TEST(many_lengths)
 {
 	LIST(10, 2, 128, 127, 97, 96, 95, 65, 64, 63, 49, 48, 33, 32);
 	LIST(5, 2, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 48, 128);
 	LIST(14, 2, 48, 128, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22);
 }
 
-static void all_lengths(void **state)
+TEST(all_lengths)
 {
 	uint8_t lengths[128 - 12 + 1];
 
@@ -176,11 +176,4 @@ static void all_lengths(void **state)
 	list_and_check(lengths, sizeof(lengths), 1, sizeof(lengths) - 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_length),
-	cmocka_unit_test(few_lengths),
-	cmocka_unit_test(many_lengths),
-	cmocka_unit_test(all_lengths),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

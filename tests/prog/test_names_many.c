@@ -139,7 +139,7 @@ static void ask_many_others(struct rig *rig, int program)
 			 asked);
 }
 
-static void a_million_domains(void **state)
+TEST(a_million_domains)
 {
 	struct names names = names_make(0, MANY);
 	struct rig rig;
@@ -278,7 +278,7 @@ static void check_churned(struct rig *rig, struct names *churn, uint64_t identit
 	close(program);
 }
 
-static void changes_while_queries_run(void **state)
+TEST(changes_while_queries_run)
 {
 	static struct asker asker;
 	struct names stable = names_make(0, 20000), churn;
@@ -309,7 +309,7 @@ static void changes_while_queries_run(void **state)
 }
 
 /* More allowed domains than there was room for when the generation was built, in place and anew. */
-static void more_allowed_than_there_was_room_for(void **state)
+TEST(more_allowed_than_there_was_room_for)
 {
 	struct names names = names_make(0, 3000);
 	struct rig rig;
@@ -336,11 +336,3 @@ static void more_allowed_than_there_was_room_for(void **state)
 	rig_end(&rig);
 	names_free(&names);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_million_domains),
-	cmocka_unit_test(more_allowed_than_there_was_room_for),
-	cmocka_unit_test(changes_while_queries_run),
-};
-
-TEST_MAIN(tests, NULL, NULL)

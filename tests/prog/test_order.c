@@ -289,7 +289,7 @@ static const struct {
 	 "i.h.example k.i.h.example"},
 };
 
-static void no_verdict_between(void **state)
+TEST(no_verdict_between)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		probe_words(table[i].probes);
@@ -389,12 +389,12 @@ static void nothing_between_at_random(uint32_t policy)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static void at_random_while_the_listed_are_dropped(void **state)
+TEST(at_random_while_the_listed_are_dropped)
 {
 	nothing_between_at_random(XB_POLICY_ENFORCE);
 }
 
-static void at_random_while_only_the_listed_pass(void **state)
+TEST(at_random_while_only_the_listed_pass)
 {
 	nothing_between_at_random(XB_POLICY_ALLOW_ONLY);
 	rig_policy(&rig, XB_POLICY_ENFORCE);
@@ -423,7 +423,7 @@ static void check_body(int (*body)(struct xb_writer *, void *), const char *word
 	assert_int_equal(seen[0].of[0], XDP_PASS);
 }
 
-static void a_policy_with_the_allowlist(void **state)
+TEST(a_policy_with_the_allowlist)
 {
 	probe_words("10.30.0.1");
 	change("+10.30.0.1 a+10.30.0.1");
@@ -432,11 +432,4 @@ static void a_policy_with_the_allowlist(void **state)
 	change("-10.30.0.1 a-10.30.0.1");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_verdict_between),
-	cmocka_unit_test(at_random_while_the_listed_are_dropped),
-	cmocka_unit_test(at_random_while_only_the_listed_pass),
-	cmocka_unit_test(a_policy_with_the_allowlist),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

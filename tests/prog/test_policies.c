@@ -85,7 +85,7 @@ static bool has_judged_enough(const struct board *board)
 	       __atomic_load_n(&board->judged[1], __ATOMIC_RELAXED) > FLIPS;
 }
 
-static void flips_hold_for_all_at_once(void **state)
+TEST(flips_hold_for_all_at_once)
 {
 	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -121,14 +121,12 @@ static void flips_hold_for_all_at_once(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flips_hold_for_all_at_once),
-	};
 	const char *text = getenv("XB_SEED");
 
 	seed = text ? strtoull(text, NULL, 0) : 20261121;
 	printf("seed %lu\n", seed);
-	return cmocka_run_group_tests_name("policies", tests, begin, end);
 }
+
+ALL_TESTS(begin, end);

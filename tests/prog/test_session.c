@@ -118,7 +118,7 @@ static void unpin(const char *text)
 	assert_int_equal(system(command), 0);
 }
 
-static void it_goes_on_with_what_is_open(void **state)
+TEST(it_goes_on_with_what_is_open)
 {
 	add("192.0.2.1");
 	assert_true(resumes());
@@ -133,7 +133,7 @@ static void it_goes_on_with_what_is_open(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static void it_notices_what_others_change(void **state)
+TEST(it_notices_what_others_change)
 {
 	static const struct {
 		void (*what)(const char *);
@@ -158,7 +158,7 @@ static void it_notices_what_others_change(void **state)
 	assert_dropped("198.51.100.9");
 }
 
-static void it_notices_lost_pins(void **state)
+TEST(it_notices_lost_pins)
 {
 	add("192.0.2.1");
 	assert_true(resumes());
@@ -173,7 +173,7 @@ static int give_up(struct xb_writer *writer, void *context)
 	return xb_input_error("no");
 }
 
-static void a_write_that_fails_leaves_nothing(void **state)
+TEST(a_write_that_fails_leaves_nothing)
 {
 	add("192.0.2.1");
 	assert_true(resumes());
@@ -186,7 +186,7 @@ static void a_write_that_fails_leaves_nothing(void **state)
 }
 
 /* Heavy writes are repaired first, always. */
-static void heavy_writes_look_at_all(void **state)
+TEST(heavy_writes_look_at_all)
 {
 	bool resumed = true;
 
@@ -197,7 +197,7 @@ static void heavy_writes_look_at_all(void **state)
 	assert_true(resumes());
 }
 
-static void trust_ends_with_time(void **state)
+TEST(trust_ends_with_time)
 {
 	xb_session_begin(0);
 	add("192.0.2.1");
@@ -225,7 +225,7 @@ static void in_state(const char *what)
 	assert_int_equal(system(command), 0);
 }
 
-static void it_survives_a_lost_lock_file(void **state)
+TEST(it_survives_a_lost_lock_file)
 {
 	add("192.0.2.1");
 	in_state("rm store.mdb-lock");
@@ -236,7 +236,7 @@ static void it_survives_a_lost_lock_file(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static void it_survives_an_older_store_in_place(void **state)
+TEST(it_survives_an_older_store_in_place)
 {
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
@@ -251,7 +251,7 @@ static void it_survives_an_older_store_in_place(void **state)
 }
 
 /* Into the same file, so that nothing but the history differs. */
-static void it_notices_another_history_in_the_same_file(void **state)
+TEST(it_notices_another_history_in_the_same_file)
 {
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
@@ -267,7 +267,7 @@ static void it_notices_another_history_in_the_same_file(void **state)
 }
 
 /* What is listed in the one is not in force by the other. */
-static void it_notices_a_store_of_the_same_number(void **state)
+TEST(it_notices_a_store_of_the_same_number)
 {
 	add("192.0.2.1");
 	in_state("cp store.mdb copy");
@@ -304,7 +304,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 }
 
 /* LMDB refuses every transaction after it could not write a meta page. */
-static void a_disk_that_recovers_is_used_again(void **state)
+TEST(a_disk_that_recovers_is_used_again)
 {
 	add("192.0.2.1");
 	meta_fails = 1;
@@ -317,7 +317,7 @@ static void a_disk_that_recovers_is_used_again(void **state)
 
 #define KEYS 40
 
-static void both_change_what_they_like(void **state)
+TEST(both_change_what_they_like)
 {
 	uint64_t seed = 20261123;
 	bool listed[KEYS] = {false};
@@ -345,21 +345,4 @@ static void both_change_what_they_like(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(it_goes_on_with_what_is_open),
-	TEST(it_notices_what_others_change),
-	TEST(it_notices_lost_pins),
-	TEST(a_write_that_fails_leaves_nothing),
-	TEST(heavy_writes_look_at_all),
-	TEST(trust_ends_with_time),
-	TEST(both_change_what_they_like),
-	TEST(it_survives_a_lost_lock_file),
-	TEST(it_survives_an_older_store_in_place),
-	TEST(it_notices_a_store_of_the_same_number),
-	TEST(it_notices_another_history_in_the_same_file),
-	TEST(a_disk_that_recovers_is_used_again),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

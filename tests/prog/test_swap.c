@@ -378,13 +378,13 @@ static void swap_under_traffic(int swaps, bool confirmed)
 	close(program);
 }
 
-static void swaps_under_traffic(void **state)
+TEST(swaps_under_traffic)
 {
 	swap_under_traffic(SWAPS - SWAPS / 4, true);
 }
 
 /* Every other generation only guesses. */
-static void swaps_between_guess_and_exact_under_traffic(void **state)
+TEST(swaps_between_guess_and_exact_under_traffic)
 {
 	swap_under_traffic(SWAPS / 4, false);
 	rig_confirm(&rig, true);
@@ -407,7 +407,7 @@ static void await_frames(uint64_t count)
 }
 
 /* Under each policy, once frames that were under way have arrived, on both interfaces. */
-static void policies_under_traffic(void **state)
+TEST(policies_under_traffic)
 {
 	static const struct {
 		uint32_t policy;
@@ -473,10 +473,4 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(swaps_under_traffic),
-	cmocka_unit_test(swaps_between_guess_and_exact_under_traffic),
-	cmocka_unit_test(policies_under_traffic),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

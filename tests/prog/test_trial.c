@@ -72,7 +72,7 @@ static uint64_t deadline(void)
 	return is;
 }
 
-static void is_kept(void **state)
+TEST(is_kept)
 {
 	struct xb_commit commit;
 	struct xb_wish wish = {.request = &commit.trial.request};
@@ -94,7 +94,7 @@ static void is_kept(void **state)
 }
 
 /* A commit that made nothing leaves the trial to its time, and to who ends it. */
-static void goes_back(void **state)
+TEST(goes_back)
 {
 	struct xb_commit commit;
 	uint64_t first;
@@ -115,7 +115,7 @@ static void goes_back(void **state)
 }
 
 /* Another trial, which began after that one had ended, is not the one to keep. */
-static void another_is_not_kept(void **state)
+TEST(another_is_not_kept)
 {
 	struct xb_commit commit;
 	struct xb_wish wish = {.request = &commit.trial.request};
@@ -156,7 +156,7 @@ static void spoil_record(void)
 }
 
 /* Nobody can keep it any more, and it keeps nobody from writing. */
-static void ends_when_its_record_is_damaged(void **state)
+TEST(ends_when_its_record_is_damaged)
 {
 	struct xb_commit commit;
 
@@ -170,7 +170,7 @@ static void ends_when_its_record_is_damaged(void **state)
 }
 
 /* What could not be read back is not put on trial. */
-static void needs_a_request_that_can_be_read(void **state)
+TEST(needs_a_request_that_can_be_read)
 {
 	const struct xb_request nonsense = {.kind = XB_REQUEST_POLICY, .policy.policy = 7};
 	const struct xb_wish wish = {.request = &nonsense, .seconds = 600};
@@ -228,7 +228,7 @@ static void assert_dropped(const struct xb_entry crowd[CROWD])
 
 /* The lasting part of a change may need another generation than the one in force; its interfaces
  * are on trial all the same. */
-static void begins_in_another_generation(void **state)
+TEST(begins_in_another_generation)
 {
 	char *names[] = {"lo"};
 	const struct xb_request attach = {.kind = XB_REQUEST_ATTACH,
@@ -267,7 +267,7 @@ static void *look_on(void *context)
 
 /* The former generation has no place for all of what is kept: until a new one has it, the trial
  * stays in force. */
-static void is_kept_in_another_generation(void **state)
+TEST(is_kept_in_another_generation)
 {
 	const struct xb_request import = {.kind = XB_REQUEST_IMPORT,
 					  .import = {.file = "crowd", .list = "default"}};
@@ -295,14 +295,4 @@ static void is_kept_in_another_generation(void **state)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(is_kept, begin, end),
-	cmocka_unit_test_setup_teardown(goes_back, begin, end),
-	cmocka_unit_test_setup_teardown(another_is_not_kept, begin, end),
-	cmocka_unit_test_setup_teardown(ends_when_its_record_is_damaged, begin, end),
-	cmocka_unit_test_setup_teardown(needs_a_request_that_can_be_read, begin, end),
-	cmocka_unit_test_setup_teardown(begins_in_another_generation, begin, end),
-	cmocka_unit_test_setup_teardown(is_kept_in_another_generation, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -724,14 +724,14 @@ static void rows(void **state)
 	rig_end(&world.rig);
 }
 
-#define ROWS(name)                                                                                 \
-	{                                                                                          \
-		name, rows, NULL, NULL, (void *)name                                               \
-	}
+#define ROWS(name) TEST_OF(name, rows, #name)
 
-static const struct CMUnitTest tests[] = {
-	ROWS("sources"),     ROWS("policies"), ROWS("scopes"),	ROWS("scoped_hosts"), ROWS("names"),
-	ROWS("first_names"), ROWS("queries"),  ROWS("answers"), ROWS("hosts"),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+ROWS(sources);
+ROWS(policies);
+ROWS(scopes);
+ROWS(scoped_hosts);
+ROWS(names);
+ROWS(first_names);
+ROWS(queries);
+ROWS(answers);
+ROWS(hosts);

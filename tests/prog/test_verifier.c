@@ -109,7 +109,7 @@ static uint32_t verified_filter(struct rig *rig)
 }
 
 /* It is not attached: no connection of the machine is heard. */
-static void so_is_the_one_that_learns(void **state)
+TEST(so_is_the_one_that_learns)
 {
 	struct known_bpf *skeleton = known_bpf__open_and_load();
 	uint32_t count;
@@ -121,7 +121,7 @@ static void so_is_the_one_that_learns(void **state)
 	assert_in_range(count, 1, LIMIT / SPARE);
 }
 
-static void far_below_the_limit(void **state)
+TEST(far_below_the_limit)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct rig rig;
@@ -150,7 +150,7 @@ static void list_stages(struct rig *other, unsigned int stages, bool listed)
 }
 
 /* Every program there can be is taken by this kernel, and drops what its stages know. */
-static void every_combination_of_stages(void **state)
+TEST(every_combination_of_stages)
 {
 	struct rig other;
 	int program;
@@ -180,12 +180,7 @@ static void every_combination_of_stages(void **state)
 	rig_end(&other);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(far_below_the_limit),
-					   cmocka_unit_test(so_is_the_one_that_learns),
-					   cmocka_unit_test(every_combination_of_stages)};
-
 	leave_cgroups();
-	return cmocka_run_group_tests_name("verifier", tests, NULL, NULL);
 }

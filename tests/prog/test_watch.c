@@ -26,7 +26,7 @@ static void drop_many(unsigned int count)
 }
 
 /* All of the rate at once, then its tenth at a time, and in no second more than the rate. */
-static void the_rate(void **state)
+TEST(the_rate)
 {
 	struct seen seen;
 	uint64_t untold;
@@ -107,7 +107,7 @@ static bool watch_a_flood(struct seen *seen)
 }
 
 /* A flood that does not end: every second the rate, and after the first one spread over it. */
-static void the_rate_in_a_flood(void **state)
+TEST(the_rate_in_a_flood)
 {
 	struct seen seen;
 	int busy = 0;
@@ -119,7 +119,7 @@ static void the_rate_in_a_flood(void **state)
 }
 
 /* Nothing was left out: nothing is said to be, however much was told. */
-static void nothing_untold(void **state)
+TEST(nothing_untold)
 {
 	struct seen seen;
 	uint64_t untold;
@@ -136,7 +136,7 @@ static void nothing_untold(void **state)
 	stop();
 }
 
-static void only_attached_interfaces(void **state)
+TEST(only_attached_interfaces)
 {
 	struct seen seen;
 
@@ -153,7 +153,7 @@ static void only_attached_interfaces(void **state)
 }
 
 /* What one watcher was told and did not read is not for the next. */
-static void leftovers(void **state)
+TEST(leftovers)
 {
 	struct seen seen;
 
@@ -171,7 +171,7 @@ static void leftovers(void **state)
 }
 
 /* A ring as full as one that nobody read for long. */
-static void full_ring(void **state)
+TEST(full_ring)
 {
 	struct seen seen;
 	uint64_t untold;
@@ -190,7 +190,7 @@ static void full_ring(void **state)
 	stop();
 }
 
-static void see_ends_the_poll(void **state)
+TEST(see_ends_the_poll)
 {
 	struct seen seen;
 
@@ -202,7 +202,7 @@ static void see_ends_the_poll(void **state)
 	stop();
 }
 
-static void one_watcher(void **state)
+TEST(one_watcher)
 {
 	struct xb_drops second;
 	struct xb_anchor anchor;
@@ -226,7 +226,7 @@ static void one_watcher(void **state)
 	xb_drops_close(&second);
 }
 
-static void no_link(void **state)
+TEST(no_link)
 {
 	struct seen seen;
 
@@ -235,16 +235,5 @@ static void no_link(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_teardown(the_rate, clear),
-	cmocka_unit_test_teardown(the_rate_in_a_flood, clear),
-	cmocka_unit_test_teardown(nothing_untold, clear),
-	cmocka_unit_test_teardown(only_attached_interfaces, clear),
-	cmocka_unit_test_teardown(leftovers, clear),
-	cmocka_unit_test_teardown(full_ring, clear),
-	cmocka_unit_test_teardown(see_ends_the_poll, clear),
-	cmocka_unit_test_teardown(one_watcher, clear),
-	cmocka_unit_test_teardown(no_link, clear),
-};
-
-TEST_MAIN(tests, begin, end)
+EACH_TEST(NULL, clear);
+ALL_TESTS(begin, end);

@@ -357,7 +357,7 @@ static void check_verdicts(struct rig *rig)
 
 #define ROLES 6 /* two writers, who end; one who rotates and so on, for ever */
 
-static void two_writers_and_all_the_others(void **state)
+TEST(two_writers_and_all_the_others)
 {
 	struct rig rig;
 	pid_t children[ROLES];
@@ -391,9 +391,3 @@ static void two_writers_and_all_the_others(void **state)
 	}
 	rig_end(&rig);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(two_writers_and_all_the_others),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -1,22 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmocka, and what it wants to be included before it. It hands each test a state, of which few have
- * use. */
+/* cmocka, and a list of a program's tests, in the order of the file, which each test enters by its
+ * definition. */
 #ifndef XB_TESTS_CMOCKA_H
 #define XB_TESTS_CMOCKA_H
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
-/* The program of a table of tests; begin and end: around all of them, or NULL. */
-#define TEST_MAIN(tests, begin, end)                                                               \
-	int main(void)                                                                             \
+/* own: what EACH_TEST() says is not for it. */
+struct test {
+	struct CMUnitTest test;
+	bool own;
+	struct test *next;
+};
+
+/* Before main(). The test stays the caller's. */
+void test_list(struct test *test);
+void tests_each(CMFixtureFunction begin, CMFixtureFunction end);
+void tests_all(CMFixtureFunction begin, CMFixtureFunction end);
+
+/* A function that runs before main(). */
+#define BEFORE_MAIN(name) __attribute__((constructor)) static void name(void)
+
+#define LISTED_TEST(label, function, value, begin, end, own)                                       \
+	BEFORE_MAIN(enter_##label)                                                                 \
 	{                                                                                          \
-		return cmocka_run_group_tests(tests, begin, end);                                  \
-	}
+		static struct test test = {{#label, function, begin, end, value}, own, NULL};      \
+                                                                                                   \
+		test_list(&test);                                                                  \
+	}                                                                                          \
+	struct test
+
+/* A test, which its body follows. Of cmocka's state few tests have use. */
+#define TEST(name)                                                                                 \
+	static void name(void **state);                                                            \
+	LISTED_TEST(name, name, NULL, NULL, NULL, false);                                          \
+	static void name(void **state)
+
+/* A test with its own functions before and after it, or NULL. */
+#define TEST_WITH(name, begin, end)                                                                \
+	static void name(void **state);                                                            \
+	LISTED_TEST(name, name, NULL, begin, end, true);                                           \
+	static void name(void **state)
+
+/* A test of that name that calls the function, with this as state. */
+#define TEST_OF(label, function, value)                                                            \
+	LISTED_TEST(label, function, (void *)(value), NULL, NULL, false)
+
+/* What comes before and after each test, and before the first and after the last one, or NULL. */
+#define EACH_TEST(begin, end)                                                                      \
+	BEFORE_MAIN(each_test)                                                                     \
+	{                                                                                          \
+		tests_each(begin, end);                                                            \
+	}                                                                                          \
+	struct test
+#define ALL_TESTS(begin, end)                                                                      \
+	BEFORE_MAIN(all_tests)                                                                     \
+	{                                                                                          \
+		tests_all(begin, end);                                                             \
+	}                                                                                          \
+	struct test
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

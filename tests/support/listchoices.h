@@ -47,10 +47,7 @@ static inline void test_choice_rows(void **state)
 	}
 }
 
-#define CHOICES(rows)                                                                              \
-	{                                                                                          \
-#rows, test_choice_rows, NULL, remove_list, (void *)(rows)                         \
-	}
+#define CHOICES(rows) TEST_OF(rows, test_choice_rows, rows)
 
 #define COLUMN(which)                                                                              \
 	{                                                                                          \

@@ -67,6 +67,4 @@ static inline void assert_file(const char *expected)
 	assert_string_equal(found, expected);
 }
 
-#define LINES(name) cmocka_unit_test_setup_teardown(name, begin_reading, end_reading)
-
 #endif

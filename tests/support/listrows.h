@@ -164,11 +164,7 @@ static inline void test_rows(void **state)
 #define ZONE(rest) "local-zone: " rest "\n"
 #define DATA(rest) "local-data: " rest "\n"
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_list)
-#define ROWS(rows)                                                                                 \
-	{                                                                                          \
-#rows, test_rows, NULL, remove_list, (void *)(rows)                                \
-	}
+#define ROWS(rows) TEST_OF(rows, test_rows, rows)
 
 /* A published list, in this format and of so many entries; without the folder, the test is skipped.
  */

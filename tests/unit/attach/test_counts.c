@@ -24,7 +24,7 @@ static void since_is(uint64_t packets, uint64_t bytes, const struct xb_counts *t
 	assert_int_equal(xb_count_since(&now, then, XB_CLEAN).packets, 0);
 }
 
-static void t_since(void **state)
+TEST(t_since)
 {
 	struct xb_counts then = counts_of(10, 1000);
 
@@ -36,7 +36,7 @@ static void t_since(void **state)
 	since_is(12, 720, &then, 12, 720);
 }
 
-static void t_rows_by_number(void **state)
+TEST(t_rows_by_number)
 {
 	struct xb_count_row rows[] = {{.ifindex = 7}, {.ifindex = 0}, {.ifindex = 9}};
 	struct xb_count_table table = {.rows = rows, .count = 3}, none = {0};
@@ -56,16 +56,8 @@ static void source_is(uint8_t family, const char *text)
 	assert_string_equal(xb_entry_format(&entry, shown), text);
 }
 
-static void t_sources(void **state)
+TEST(t_sources)
 {
 	source_is(4, "253.119.0.3");
 	source_is(6, "fd77:3::9");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(t_since),
-	cmocka_unit_test(t_rows_by_number),
-	cmocka_unit_test(t_sources),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -92,7 +92,7 @@ static int check(unsigned int kernel, const char *driver, uint32_t mtu)
 
 #define BITS(...) ((const int[]){__VA_ARGS__, -1})
 
-static void buffers_that_no_program_sees(void **state)
+TEST(buffers_that_no_program_sees)
 {
 	static const int large[] = {7, 8, 9, 10};
 
@@ -118,7 +118,7 @@ static void buffers_that_no_program_sees(void **state)
 	assert_int_equal(check(LINUX_6_18, "virtio_net", 1500), -EIO);
 }
 
-static void features_of_another_device(void **state)
+TEST(features_of_another_device)
 {
 	offer(BITS(7));
 	write_attribute("ifindex", "70");
@@ -129,7 +129,7 @@ static void features_of_another_device(void **state)
 	assert_int_equal(check(LINUX_6_18, "virtio_net", 1500), 0);
 }
 
-static void mtu_at_which_frames_are_lost(void **state)
+TEST(mtu_at_which_frames_are_lost)
 {
 	offer(BITS(0, 7, 15));
 	assert_int_equal(check(LINUX_6_1, "virtio_net", 3494), 0);
@@ -145,7 +145,7 @@ static void mtu_at_which_frames_are_lost(void **state)
 	assert_int_equal(check(LINUX_6_1, "ena", 9000), 0);
 }
 
-static void bonds(void **state)
+TEST(bonds)
 {
 	assert_int_equal(check(LINUX_6_1, "bond", 1500), -EIO);
 	assert_int_equal(check(LINUX_6_18, "bond", 1500), -EIO);
@@ -154,7 +154,7 @@ static void bonds(void **state)
 	assert_int_equal(check(LINUX_6_18, "", 1500), 0);
 }
 
-static void other_modes(void **state)
+TEST(other_modes)
 {
 	assert_int_equal(check_on(LINUX_6_1, 4096, "bond", 1500, XB_MODE_SKB), 0);
 	/* Who leaves the choice to us needs no advice. */
@@ -164,7 +164,7 @@ static void other_modes(void **state)
 	assert_null(strchr(xb_error_message(), '['));
 }
 
-static void drivers_that_forget(void **state)
+TEST(drivers_that_forget)
 {
 	const struct xb_driver_place former = {.sysfs = sysfs, .kernel = XB_KERNEL(6, 1)};
 	const struct xb_driver_place present = {.sysfs = sysfs, .kernel = XB_KERNEL(6, 18)};
@@ -176,7 +176,7 @@ static void drivers_that_forget(void **state)
 }
 
 /* On this machine: nothing is known of it, and nothing is said. */
-static void loopback(void **state)
+TEST(loopback)
 {
 	const struct xb_netdev device = {.ifindex = 1, .name = "lo", .mtu = 65536};
 
@@ -187,14 +187,4 @@ static void loopback(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(buffers_that_no_program_sees),
-	cmocka_unit_test(features_of_another_device),
-	cmocka_unit_test(mtu_at_which_frames_are_lost),
-	cmocka_unit_test(bonds),
-	cmocka_unit_test(other_modes),
-	cmocka_unit_test(drivers_that_forget),
-	cmocka_unit_test(loopback),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -5,7 +5,7 @@
 #include "attach/features.h"
 #include "support/cmocka.h"
 
-static void of_the_loopback(void **state)
+TEST(of_the_loopback)
 {
 	struct xb_feature found;
 
@@ -15,7 +15,7 @@ static void of_the_loopback(void **state)
 	assert_false(found.on || found.requested);
 }
 
-static void what_there_is_not(void **state)
+TEST(what_there_is_not)
 {
 	struct xb_feature found = {true, true};
 
@@ -29,10 +29,3 @@ static void what_there_is_not(void **state)
 	assert_int_equal(xb_feature_get("a name that is longer than any", "loopback", &found),
 			 -ENODEV);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(of_the_loopback),
-	cmocka_unit_test(what_there_is_not),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -59,7 +59,7 @@ static void take_away(uint32_t ifindex, uint64_t ns)
 	carriers[ifindex].back = ns ? xb_clock() + ns : 0;
 }
 
-static void a_link_that_stays(void **state)
+TEST(a_link_that_stays)
 {
 	uint64_t begun = xb_clock();
 
@@ -73,7 +73,7 @@ static void a_link_that_stays(void **state)
 	assert_null(xb_links_of(&links, 2));
 }
 
-static void links_that_come_back(void **state)
+TEST(links_that_come_back)
 {
 	for (uint32_t i = 1; i <= 3; i++)
 		xb_links_before(i);
@@ -86,7 +86,7 @@ static void links_that_come_back(void **state)
 	assert_true(xb_links_of(&links, 3)->back);
 }
 
-static void a_link_that_is_back_at_once(void **state)
+TEST(a_link_that_is_back_at_once)
 {
 	xb_links_before(1);
 	carriers[1].changes += 2;
@@ -95,7 +95,7 @@ static void a_link_that_is_back_at_once(void **state)
 	assert_true(xb_links_of(&links, 1)->back);
 }
 
-static void a_link_that_does_not_come_back(void **state)
+TEST(a_link_that_does_not_come_back)
 {
 	xb_links_before(1);
 	take_away(1, 0);
@@ -105,7 +105,7 @@ static void a_link_that_does_not_come_back(void **state)
 }
 
 /* One without carrier before, one that is removed meanwhile, and one that was never there. */
-static void links_that_nobody_waits_for(void **state)
+TEST(links_that_nobody_waits_for)
 {
 	carriers[1].down = true;
 	carriers[3].gone = true;
@@ -117,7 +117,7 @@ static void links_that_nobody_waits_for(void **state)
 	assert_int_equal(xb_links_of(&links, 2)->away, 0);
 }
 
-static void only_who_wants_to_know(void **state)
+TEST(only_who_wants_to_know)
 {
 	xb_links_collect(NULL);
 	xb_links_before(1);
@@ -129,7 +129,7 @@ static void only_who_wants_to_know(void **state)
 }
 
 /* lo of a fresh network namespace is down, and has carrier none the less or has none. */
-static void the_kernel_is_asked(void **state)
+TEST(the_kernel_is_asked)
 {
 	xb_links_ask(NULL);
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
@@ -141,13 +141,4 @@ static void the_kernel_is_asked(void **state)
 		assert_int_equal(links.item[i].away, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_link_that_stays),	   TEST(links_that_come_back),
-	TEST(a_link_that_is_back_at_once), TEST(a_link_that_does_not_come_back),
-	TEST(links_that_nobody_waits_for), TEST(only_who_wants_to_know),
-	TEST(the_kernel_is_asked),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

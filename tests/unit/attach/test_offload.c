@@ -159,7 +159,7 @@ static void attach(bool turns_off)
 #define LRO	 (XB_OFFLOAD_LRO | XB_OFFLOAD_LRO_REQUESTED)
 #define BOTH	 (GRO_HW | LRO)
 
-static void read_and_turned_on(void **state)
+TEST(read_and_turned_on)
 {
 	static const uint32_t counts[] = {17, 32, 33, 65, 256};
 
@@ -184,7 +184,7 @@ static void read_and_turned_on(void **state)
 	assert_int_equal(xb_offloads_turn_on("lo", BOTH), BOTH);
 }
 
-static void what_attaching_turned_off_comes_back(void **state)
+TEST(what_attaching_turned_off_comes_back)
 {
 	attach(true);
 	assert_int_equal(noted(LO), BOTH);
@@ -197,7 +197,7 @@ static void what_attaching_turned_off_comes_back(void **state)
 	assert_int_equal(warnings, 0);
 }
 
-static void what_stayed_on_is_not_noted(void **state)
+TEST(what_stayed_on_is_not_noted)
 {
 	attach(false);
 	assert_int_equal(noted(LO), 0);
@@ -207,7 +207,7 @@ static void what_stayed_on_is_not_noted(void **state)
 	assert_int_equal(xb_offloads_on("lo"), LRO);
 }
 
-static void one_that_dies_before_the_end_leaves_a_note(void **state)
+TEST(one_that_dies_before_the_end_leaves_a_note)
 {
 	xb_offloads_before(&anchor, LO);
 	turn(card.gro_hw, false);
@@ -215,7 +215,7 @@ static void one_that_dies_before_the_end_leaves_a_note(void **state)
 	assert_int_equal(xb_offloads_on("lo"), BOTH);
 }
 
-static void what_cannot_be_turned_on(void **state)
+TEST(what_cannot_be_turned_on)
 {
 	attach(true);
 	set(card.fixed, card.gro_hw, true);
@@ -231,7 +231,7 @@ static void what_cannot_be_turned_on(void **state)
 
 /* A driver keeps LRO off beside a program of its own; the kernel takes the wish back for one in skb
  * mode. */
-static void a_wish_that_attaching_took_back_comes_back(void **state)
+TEST(a_wish_that_attaching_took_back_comes_back)
 {
 	set(card.on, card.lro, false);
 	attach(true);
@@ -243,7 +243,7 @@ static void a_wish_that_attaching_took_back_comes_back(void **state)
 	assert_int_equal(warnings, 0);
 }
 
-static void a_note_goes_with_its_interface(void **state)
+TEST(a_note_goes_with_its_interface)
 {
 	attach(true);
 	assert_int_equal(xb_anchor_enrol(&anchor, 9, "lo"), 0);
@@ -257,7 +257,7 @@ static void a_note_goes_with_its_interface(void **state)
 }
 
 /* This machine's own answer, whatever it is. */
-static void the_kernel_is_asked(void **state)
+TEST(the_kernel_is_asked)
 {
 	xb_features_ask(NULL);
 	assert_int_equal(xb_offloads_on("lo"), 0);
@@ -265,13 +265,4 @@ static void the_kernel_is_asked(void **state)
 	assert_int_equal(xb_offloads_on("no-such-device"), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(read_and_turned_on),	   TEST(what_attaching_turned_off_comes_back),
-	TEST(what_stayed_on_is_not_noted), TEST(one_that_dies_before_the_end_leaves_a_note),
-	TEST(what_cannot_be_turned_on),	   TEST(a_note_goes_with_its_interface),
-	TEST(the_kernel_is_asked),	   TEST(a_wish_that_attaching_took_back_comes_back),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

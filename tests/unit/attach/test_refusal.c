@@ -116,7 +116,7 @@ static int explain(const char *name, const struct words *row)
 	return xb_refusal_explain(&refusal);
 }
 
-static void each_refusal_has_its_words(void **state)
+TEST(each_refusal_has_its_words)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		assert_int_equal(explain("lo", &refusals[i]),
@@ -127,7 +127,7 @@ static void each_refusal_has_its_words(void **state)
 }
 
 /* Names as long as may be, and devices that are gone by now: each error is one all the same. */
-static void a_device_that_is_gone(void **state)
+TEST(a_device_that_is_gone)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		assert_true(explain("a23456789abcdef", &refusals[i]) < 0);
@@ -175,7 +175,7 @@ static const char *held_by(const char *name)
 	return xb_error_message();
 }
 
-static void programs_of_others_and_ours(void **state)
+TEST(programs_of_others_and_ours)
 {
 	const struct xb_netdev gone = {.name = "lo", .program = UINT32_MAX};
 	const char *message;
@@ -205,7 +205,7 @@ static int check(uint16_t type, const char *kind)
 	return xb_medium_check(&device);
 }
 
-static void devices_with_ethernet(void **state)
+TEST(devices_with_ethernet)
 {
 	assert_int_equal(check(ARPHRD_ETHER, ""), 0);
 	assert_int_equal(check(ARPHRD_ETHER, "veth"), 0);
@@ -214,7 +214,7 @@ static void devices_with_ethernet(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static void devices_that_cannot_be_read(void **state)
+TEST(devices_that_cannot_be_read)
 {
 	static const struct {
 		uint16_t type;
@@ -242,10 +242,4 @@ static void devices_that_cannot_be_read(void **state)
 	assert_non_null(strstr(xb_error_message(), "(a23456789a123456789a123456789ab)"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_refusal_has_its_words),  cmocka_unit_test(a_device_that_is_gone),
-	cmocka_unit_test(programs_of_others_and_ours), cmocka_unit_test(devices_with_ethernet),
-	cmocka_unit_test(devices_that_cannot_be_read),
-};
-
-TEST_MAIN(tests, alone, NULL)
+ALL_TESTS(alone, NULL);

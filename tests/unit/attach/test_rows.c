@@ -91,7 +91,7 @@ static struct xb_counts counts(uint32_t row)
 	return sum;
 }
 
-static void sums_of_all_processors(void **state)
+TEST(sums_of_all_processors)
 {
 	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus();
 	struct xb_counts sum;
@@ -107,7 +107,7 @@ static void sums_of_all_processors(void **state)
 	assert_non_null(strstr(xb_error_message(), "cannot read statistics"));
 }
 
-static void all_rows_at_once(void **state)
+TEST(all_rows_at_once)
 {
 	static const uint32_t rows[] = {0, 1, 31, 32, 33, 63, 64, XB_IFACE_ROWS - 1};
 	static const uint32_t ends[] = {1, 2, 32, 33, 64, 65, XB_IFACE_ROWS};
@@ -141,7 +141,7 @@ static void all_rows_at_once(void **state)
 }
 
 /* Row 0 is of those that have none. */
-static void each_has_a_row_of_its_own(void **state)
+TEST(each_has_a_row_of_its_own)
 {
 	assert_int_equal(enrolled_count(), 0);
 	enrol(1);
@@ -153,7 +153,7 @@ static void each_has_a_row_of_its_own(void **state)
 	assert_int_equal(enrolled_count(), 3);
 }
 
-static void enrolled_again(void **state)
+TEST(enrolled_again)
 {
 	struct xb_iface_cell cell;
 	off_t place = (off_t)(xb_iface_cell_first(5) * sizeof(cell));
@@ -173,7 +173,7 @@ static void enrolled_again(void **state)
 	assert_memory_equal(find(5).name, "x\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 }
 
-static void a_row_is_used_again(void **state)
+TEST(a_row_is_used_again)
 {
 	enrol(5);
 	enrol(6);
@@ -189,7 +189,7 @@ static void a_row_is_used_again(void **state)
 	assert_true(counts(2).reason[0].packets > 0);
 }
 
-static void as_many_as_there_are_rows(void **state)
+TEST(as_many_as_there_are_rows)
 {
 	uint8_t seen[XB_IFACE_ROWS] = {0};
 
@@ -238,7 +238,7 @@ static void too_alike(uint32_t cell)
 	assert_int_equal(enrolled_count(), 0);
 }
 
-static void numbers_that_are_too_alike(void **state)
+TEST(numbers_that_are_too_alike)
 {
 	too_alike(100);
 	too_alike(XB_IFACE_CELLS - 1); /* goes on at the first cell */
@@ -246,7 +246,7 @@ static void numbers_that_are_too_alike(void **state)
 }
 
 /* Each is found by the program at most so many cells behind its first one. */
-static void cells_that_the_program_looks_at(void **state)
+TEST(cells_that_the_program_looks_at)
 {
 	const struct xb_iface_cell *cells;
 	unsigned int at = XB_IFACE_CELLS;
@@ -265,7 +265,7 @@ static void cells_that_the_program_looks_at(void **state)
 }
 
 /* Nobody has looked at a new one; which row an interface has is found in every cell. */
-static void muted_until_somebody_has_looked(void **state)
+TEST(muted_until_somebody_has_looked)
 {
 	uint32_t before;
 
@@ -285,7 +285,7 @@ static void muted_until_somebody_has_looked(void **state)
 	assert_int_equal(before, XB_MUTE_NONE); /* it has no row */
 }
 
-static void without_a_table(void **state)
+TEST(without_a_table)
 {
 	struct xb_enrolled *all = (void *)&anchor;
 	size_t count = 7;
@@ -300,19 +300,4 @@ static void without_a_table(void **state)
 	anchor.ifaces = kept;
 }
 
-#define WITH_ANCHOR(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	WITH_ANCHOR(sums_of_all_processors),
-	WITH_ANCHOR(all_rows_at_once),
-	WITH_ANCHOR(each_has_a_row_of_its_own),
-	WITH_ANCHOR(enrolled_again),
-	WITH_ANCHOR(a_row_is_used_again),
-	WITH_ANCHOR(as_many_as_there_are_rows),
-	WITH_ANCHOR(numbers_that_are_too_alike),
-	WITH_ANCHOR(cells_that_the_program_looks_at),
-	WITH_ANCHOR(muted_until_somebody_has_looked),
-	WITH_ANCHOR(without_a_table),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

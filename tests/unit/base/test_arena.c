@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "support/cmocka.h"
 
-static void copies_stay(void **state)
+TEST(copies_stay)
 {
 	static const size_t sizes[] = {1,    255,   4095,    4096, 4097,    3,
 				       8192, 70000, 1 << 20, 5,	   3 << 20, 1};
@@ -27,7 +27,7 @@ static void copies_stay(void **state)
 	xb_arena_free(&arena);
 }
 
-static void many_small_ones(void **state)
+TEST(many_small_ones)
 {
 	static const char *copies[50000];
 	struct xb_arena arena = {0};
@@ -42,7 +42,7 @@ static void many_small_ones(void **state)
 }
 
 /* NULL would be an error without a message. */
-static void no_bytes_are_a_copy(void **state)
+TEST(no_bytes_are_a_copy)
 {
 	struct xb_arena arena = {0};
 	char *first, *behind;
@@ -57,7 +57,7 @@ static void no_bytes_are_a_copy(void **state)
 	xb_arena_free(&arena);
 }
 
-static void too_many_bytes_are_refused(void **state)
+TEST(too_many_bytes_are_refused)
 {
 	static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 7};
 	struct xb_arena arena = {0};
@@ -74,7 +74,7 @@ static void too_many_bytes_are_refused(void **state)
 	xb_arena_free(&arena);
 }
 
-static void a_freed_one_is_empty(void **state)
+TEST(a_freed_one_is_empty)
 {
 	static const struct xb_arena empty;
 	struct xb_arena arena = {0};
@@ -86,11 +86,3 @@ static void a_freed_one_is_empty(void **state)
 	assert_string_equal(xb_arena_copy(&arena, "again", 6), "again");
 	xb_arena_free(&arena);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(copies_stay),		cmocka_unit_test(many_small_ones),
-	cmocka_unit_test(no_bytes_are_a_copy),	cmocka_unit_test(too_many_bytes_are_refused),
-	cmocka_unit_test(a_freed_one_is_empty),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -15,7 +15,7 @@ const char *__asan_default_options(void)
 	return "allocator_may_return_null=1";
 }
 
-static void an_empty_one_begins(void **state)
+TEST(an_empty_one_begins)
 {
 	uint64_t *array = NULL;
 	size_t room = 0;
@@ -30,7 +30,7 @@ static void an_empty_one_begins(void **state)
 	free(array);
 }
 
-static void contents_stay(void **state)
+TEST(contents_stay)
 {
 	uint32_t *array = NULL;
 	size_t room = 0, moved = 0;
@@ -50,7 +50,7 @@ static void contents_stay(void **state)
 	free(array);
 }
 
-static void what_fits_does_not_move(void **state)
+TEST(what_fits_does_not_move)
 {
 	uint32_t *array = NULL, *before;
 	size_t room = 0, had;
@@ -68,7 +68,7 @@ static void what_fits_does_not_move(void **state)
 }
 
 /* A count that wraps would be a small array that is taken for a large one. */
-static void too_much_is_refused(void **state)
+TEST(too_much_is_refused)
 {
 	static const struct {
 		size_t need, size;
@@ -96,7 +96,7 @@ static void too_much_is_refused(void **state)
 	}
 }
 
-static void allocations_that_wrap_are_refused(void **state)
+TEST(allocations_that_wrap_are_refused)
 {
 	volatile size_t most = SIZE_MAX; /* the compiler knows better, too */
 
@@ -106,7 +106,7 @@ static void allocations_that_wrap_are_refused(void **state)
 }
 
 /* With huge pages and without, every byte is ours. */
-static void large_ones_are_whole(void **state)
+TEST(large_ones_are_whole)
 {
 	static const size_t sizes[] = {1, XB_HUGE_PAGE - 1, XB_HUGE_PAGE, 2 * XB_HUGE_PAGE + 3,
 				       XB_HUGE_MOST + 2 * XB_HUGE_PAGE};
@@ -120,14 +120,3 @@ static void large_ones_are_whole(void **state)
 		free(array);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_empty_one_begins),
-	cmocka_unit_test(contents_stay),
-	cmocka_unit_test(what_fits_does_not_move),
-	cmocka_unit_test(too_much_is_refused),
-	cmocka_unit_test(allocations_that_wrap_are_refused),
-	cmocka_unit_test(large_ones_are_whole),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -99,7 +99,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * XB_SECOND + (uint64_t)time.tv_nsec;
 }
 
-static void in_the_initial_namespace(void **state)
+TEST(in_the_initial_namespace)
 {
 	uint64_t before = now();
 	struct answer answer = ask(NULL, 0);
@@ -134,14 +134,14 @@ static void is_shifted(const char *offsets, int64_t boot_shift)
 		fail_msg("%s: boot %" PRId64, offsets, answer.boot_shift);
 }
 
-static void in_a_time_namespace(void **state)
+TEST(in_a_time_namespace)
 {
 	is_shifted("monotonic 100000 0\nboottime 200000 0\n", 200000 * (int64_t)XB_SECOND);
 	is_shifted("monotonic 4000000000 999999999\nboottime 0 1\n", 1);
 }
 
 /* Backwards, the kernel keeps nanoseconds positive. */
-static void in_a_namespace_of_the_past(void **state)
+TEST(in_a_namespace_of_the_past)
 {
 	if (now() < 4 * XB_SECOND)
 		skip_because("the machine has just begun");
@@ -149,7 +149,7 @@ static void in_a_namespace_of_the_past(void **state)
 		   -(int64_t)XB_SECOND + 250000000);
 }
 
-static void where_the_offsets_are_of_another(void **state)
+TEST(where_the_offsets_are_of_another)
 {
 	struct answer answer = ask("monotonic 100000 0\n", 1);
 
@@ -158,12 +158,3 @@ static void where_the_offsets_are_of_another(void **state)
 	assert_true(answer.check < 0);
 	assert_non_null(strstr(answer.message, "cannot read the kernel's clock"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(in_the_initial_namespace),
-	cmocka_unit_test(in_a_time_namespace),
-	cmocka_unit_test(in_a_namespace_of_the_past),
-	cmocka_unit_test(where_the_offsets_are_of_another),
-};
-
-TEST_MAIN(tests, NULL, NULL)

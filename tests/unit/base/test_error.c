@@ -41,7 +41,7 @@ static void is_clean(const char *message)
 	assert_string_equal(message, copy);
 }
 
-static void codes_and_classes(void **state)
+TEST(codes_and_classes)
 {
 	xb_error_clear();
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
@@ -63,7 +63,7 @@ static void codes_and_classes(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static void a_prefix_keeps_code_and_class(void **state)
+TEST(a_prefix_keeps_code_and_class)
 {
 	xb_input_error("bad");
 	assert_int_equal(xb_error_prefix(-ESTALE, "%s:%d", "file", 3), -ESTALE);
@@ -73,7 +73,7 @@ static void a_prefix_keeps_code_and_class(void **state)
 	assert_string_equal(xb_error_message(), "there: file:3: bad");
 }
 
-static void what_is_too_long_is_cut(void **state)
+TEST(what_is_too_long_is_cut)
 {
 	xb_input_error("%s", of_length(MESSAGE_MOST, 'x'));
 	assert_int_equal(strlen(xb_error_message()), MESSAGE_MOST);
@@ -90,7 +90,7 @@ static void what_is_too_long_is_cut(void **state)
 }
 
 /* No cut leaves half of a character. */
-static void characters_are_not_cut(void **state)
+TEST(characters_are_not_cut)
 {
 	static char text[3 * 1024];
 
@@ -108,7 +108,7 @@ static void characters_are_not_cut(void **state)
 	}
 }
 
-static void nothing_breaks_the_terminal(void **state)
+TEST(nothing_breaks_the_terminal)
 {
 	xb_input_error("'%s'", "a\n\033[2J\xff\xc2\x85z\x7f");
 	assert_string_equal(xb_error_message(), "'a??[2J???z?'");
@@ -119,7 +119,7 @@ static void nothing_breaks_the_terminal(void **state)
 	assert_string_equal(xb_error_message(), "???x: bad");
 }
 
-static void notices_reach_the_sink(void **state)
+TEST(notices_reach_the_sink)
 {
 	xb_notice_sink(keep);
 	xb_error_clear();
@@ -138,7 +138,7 @@ static void notices_reach_the_sink(void **state)
 	assert_in_range(strlen(told), MESSAGE_MOST, sizeof(told) - 1);
 }
 
-static void what_is_held_is_said_or_forgotten(void **state)
+TEST(what_is_held_is_said_or_forgotten)
 {
 	xb_notice_sink(keep);
 	times = 0;
@@ -164,7 +164,7 @@ static void what_is_held_is_said_or_forgotten(void **state)
 	assert_int_equal(times, 3);
 }
 
-static void what_does_not_fit_is_said_at_once(void **state)
+TEST(what_does_not_fit_is_said_at_once)
 {
 	const int many = 100;
 
@@ -188,7 +188,7 @@ static void keep_progress(const char *what, unsigned long long done, unsigned lo
 	last_total = total;
 }
 
-static void progress_reaches_its_sink(void **state)
+TEST(progress_reaches_its_sink)
 {
 	xb_progress("unheard", 1, 2);
 	xb_progress_sink(keep_progress);
@@ -198,17 +198,3 @@ static void progress_reaches_its_sink(void **state)
 	xb_progress("unheard", 1, 2);
 	assert_true(last_total == UINT64_MAX);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(codes_and_classes),
-	cmocka_unit_test(a_prefix_keeps_code_and_class),
-	cmocka_unit_test(what_is_too_long_is_cut),
-	cmocka_unit_test(characters_are_not_cut),
-	cmocka_unit_test(nothing_breaks_the_terminal),
-	cmocka_unit_test(notices_reach_the_sink),
-	cmocka_unit_test(what_is_held_is_said_or_forgotten),
-	cmocka_unit_test(what_does_not_fit_is_said_at_once),
-	cmocka_unit_test(progress_reaches_its_sink),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -61,7 +61,7 @@ static const char *noted(void)
 	return "";
 }
 
-static void the_command_is_shown(void **state)
+TEST_WITH(the_command_is_shown, open_lock, close_lock)
 {
 	char text[512], prefix[64];
 
@@ -75,7 +75,7 @@ static void the_command_is_shown(void **state)
 }
 
 /* A program that does one task after another signs each. */
-static void the_last_signature_counts(void **state)
+TEST_WITH(the_last_signature_counts, open_lock, close_lock)
 {
 	sign(2, "import", "a-long-name-of-a-file");
 	sign(1, "up");
@@ -86,7 +86,7 @@ static void the_last_signature_counts(void **state)
 	assert_string_equal(noted(), "xdp-bloom ");
 }
 
-static void long_commands_are_cut(void **state)
+TEST_WITH(long_commands_are_cut, open_lock, close_lock)
 {
 	char word[400];
 
@@ -102,14 +102,14 @@ static void long_commands_are_cut(void **state)
 	}
 }
 
-static void nothing_breaks_the_terminal(void **state)
+TEST_WITH(nothing_breaks_the_terminal, open_lock, close_lock)
 {
 	sign(2, "\033[2J`", "\xff\n");
 	assert_string_equal(noted(), "xdp-bloom ?[2J? ??");
 }
 
 /* Without a note of its own: by the kernel's table of locks. */
-static void a_lock_without_a_note(void **state)
+TEST_WITH(a_lock_without_a_note, open_lock, close_lock)
 {
 	char text[512], prefix[64];
 
@@ -149,7 +149,7 @@ static const char *with(const struct note *note)
 	return xb_holder_describe(lock, text, sizeof(text));
 }
 
-static void notes_that_are_not_believed(void **state)
+TEST_WITH(notes_that_are_not_believed, open_lock, close_lock)
 {
 	const struct note good = read_note();
 	struct note note = good;
@@ -177,7 +177,7 @@ static void notes_that_are_not_believed(void **state)
 	}
 }
 
-static void a_note_of_another_namespace(void **state)
+TEST_WITH(a_note_of_another_namespace, open_lock, close_lock)
 {
 	struct note note = read_note();
 
@@ -194,7 +194,7 @@ static void a_note_of_another_namespace(void **state)
 	assert_null(strstr(with(&note), "another"));
 }
 
-static void small_rooms(void **state)
+TEST_WITH(small_rooms, open_lock, close_lock)
 {
 	char text[64];
 
@@ -211,7 +211,7 @@ static void small_rooms(void **state)
 	}
 }
 
-static void a_process_that_is_not_there(void **state)
+TEST(a_process_that_is_not_there)
 {
 	struct xb_process process;
 	char text[64];
@@ -226,7 +226,7 @@ static void a_process_that_is_not_there(void **state)
 }
 
 /* Its name has what ends a name in /proc/PID/stat; it stands still. */
-static void a_process_that_stands_still(void **state)
+TEST(a_process_that_stands_still)
 {
 	pid_t child = fork();
 	struct xb_process process;
@@ -250,20 +250,3 @@ static void a_process_that_stands_still(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_false(xb_process_look((uint32_t)child, &process));
 }
-
-#define WITH_LOCK(test) cmocka_unit_test_setup_teardown(test, open_lock, close_lock)
-
-static const struct CMUnitTest tests[] = {
-	WITH_LOCK(the_command_is_shown),
-	WITH_LOCK(the_last_signature_counts),
-	WITH_LOCK(long_commands_are_cut),
-	WITH_LOCK(nothing_breaks_the_terminal),
-	WITH_LOCK(a_lock_without_a_note),
-	WITH_LOCK(notes_that_are_not_believed),
-	WITH_LOCK(a_note_of_another_namespace),
-	WITH_LOCK(small_rooms),
-	cmocka_unit_test(a_process_that_is_not_there),
-	cmocka_unit_test(a_process_that_stands_still),
-};
-
-TEST_MAIN(tests, NULL, NULL)

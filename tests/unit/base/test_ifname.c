@@ -42,7 +42,7 @@ static void is_number(const char *name, uint32_t expected)
 		fail_msg("'%s' is %u", name, ifindex);
 }
 
-static void one_that_is_there(void **state)
+TEST(one_that_is_there)
 {
 	char name[IF_NAMESIZE] = "before";
 
@@ -51,7 +51,7 @@ static void one_that_is_there(void **state)
 	assert_string_equal(name, "lo");
 }
 
-static void the_longest_name(void **state)
+TEST(the_longest_name)
 {
 	char name[IF_NAMESIZE];
 
@@ -66,7 +66,7 @@ static void the_longest_name(void **state)
 }
 
 /* The kernel cuts labels of addresses, "lo:1", at the colon: they are no interfaces. */
-static void labels_are_no_names(void **state)
+TEST(labels_are_no_names)
 {
 	is_number("lo:1", 0);
 	is_number("lo:", 0);
@@ -74,7 +74,7 @@ static void labels_are_no_names(void **state)
 	is_number(":lo", 0);
 }
 
-static void names_of_nothing(void **state)
+TEST(names_of_nothing)
 {
 	char longest[300];
 
@@ -90,7 +90,7 @@ static void names_of_nothing(void **state)
 	is_number(longest, 0);
 }
 
-static void numbers_of_nothing(void **state)
+TEST(numbers_of_nothing)
 {
 	static const uint32_t numbers[] = {0,	      2, 12345, INT32_MAX, (uint32_t)INT32_MAX + 1,
 					   UINT32_MAX};
@@ -103,7 +103,7 @@ static void numbers_of_nothing(void **state)
 	}
 }
 
-static void no_descriptor_is_no_answer(void **state)
+TEST(no_descriptor_is_no_answer)
 {
 	struct rlimit before, none;
 	char name[IF_NAMESIZE] = "before", message[256];
@@ -126,10 +126,4 @@ static void no_descriptor_is_no_answer(void **state)
 	assert_string_equal(name, "");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_that_is_there),   cmocka_unit_test(the_longest_name),
-	cmocka_unit_test(labels_are_no_names), cmocka_unit_test(names_of_nothing),
-	cmocka_unit_test(numbers_of_nothing),  cmocka_unit_test(no_descriptor_is_no_answer),
-};
-
-TEST_MAIN(tests, alone, NULL)
+ALL_TESTS(alone, NULL);

@@ -93,7 +93,7 @@ static void read_only(void)
 	assert_int_equal(mount("none", folder, "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
-static void taken_and_given_back(void **state)
+TEST(taken_and_given_back)
 {
 	uint64_t number = 1;
 	int lock = xb_lock(folder, XB_WRITER_LOCK);
@@ -118,7 +118,7 @@ static void taken_and_given_back(void **state)
 	xb_unlock(-1);
 }
 
-static void gone_with_the_process(void **state)
+TEST(gone_with_the_process)
 {
 	pid_t child = holder_of(XB_WRITER_LOCK);
 	uint64_t number;
@@ -133,7 +133,7 @@ static void gone_with_the_process(void **state)
 	xb_unlock(lock);
 }
 
-static void whoever_is_in_the_way_is_named(void **state)
+TEST(whoever_is_in_the_way_is_named)
 {
 	pid_t child = holder_of(XB_WRITER_LOCK);
 	char expected[64], text[256];
@@ -149,7 +149,7 @@ static void whoever_is_in_the_way_is_named(void **state)
 }
 
 /* Who only looks makes no file. */
-static void looking_makes_nothing(void **state)
+TEST(looking_makes_nothing)
 {
 	char text[64], path[64];
 
@@ -163,7 +163,7 @@ static void looking_makes_nothing(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static void another_kind_of_file_is_no_lock(void **state)
+TEST(another_kind_of_file_is_no_lock)
 {
 	char text[64];
 	uint64_t number = 1;
@@ -177,7 +177,7 @@ static void another_kind_of_file_is_no_lock(void **state)
 	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
 }
 
-static void kept_for_several_steps(void **state)
+TEST(kept_for_several_steps)
 {
 	int first = xb_lock(folder, XB_WRITER_LOCK), second;
 	uint64_t number;
@@ -217,7 +217,7 @@ static void take_again_and_again(volatile uint32_t *times)
 	}
 }
 
-static void those_who_wait_have_their_turn(void **state)
+TEST(those_who_wait_have_their_turn)
 {
 	volatile uint32_t *times = mmap(NULL, sizeof(*times), PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -247,7 +247,7 @@ static void those_who_wait_have_their_turn(void **state)
 }
 
 /* Others get as far as they would without a front. */
-static void a_lock_that_cannot_be_written_has_no_front(void **state)
+TEST(a_lock_that_cannot_be_written_has_no_front)
 {
 	int lock;
 
@@ -260,7 +260,7 @@ static void a_lock_that_cannot_be_written_has_no_front(void **state)
 	xb_unlock(lock);
 }
 
-static void the_directory_is_a_lock(void **state)
+TEST(the_directory_is_a_lock)
 {
 	int lock = xb_lock_opening(folder);
 
@@ -276,7 +276,7 @@ static void the_directory_is_a_lock(void **state)
 	assert_non_null(strstr(xb_error_message(), "/mnt/missing"));
 }
 
-static void readers_keep_writers_out_together(void **state)
+TEST(readers_keep_writers_out_together)
 {
 	uint64_t number;
 	int one, two;
@@ -298,7 +298,7 @@ static void readers_keep_writers_out_together(void **state)
 	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
 }
 
-static void nothing_to_lock_where_nothing_is_written(void **state)
+TEST(nothing_to_lock_where_nothing_is_written)
 {
 	int lock = 77;
 
@@ -310,7 +310,7 @@ static void nothing_to_lock_where_nothing_is_written(void **state)
 	assert_int_equal(lock, -1);
 }
 
-static void errors_give_no_lock(void **state)
+TEST(errors_give_no_lock)
 {
 	int lock = 77;
 
@@ -322,7 +322,7 @@ static void errors_give_no_lock(void **state)
 }
 
 /* As on a file system without locks: nobody knows who has one. */
-static void what_cannot_be_determined_is_held(void **state)
+TEST(what_cannot_be_determined_is_held)
 {
 	uint64_t number = 1;
 	int lock = 77;
@@ -338,7 +338,7 @@ static void what_cannot_be_determined_is_held(void **state)
 	assert_int_equal(lock, -1);
 }
 
-static void one_namespace_shares_a_directory(void **state)
+TEST(one_namespace_shares_a_directory)
 {
 	int first, second;
 
@@ -382,7 +382,7 @@ static int from_another_namespace(char *message, size_t size)
 	return WEXITSTATUS(status);
 }
 
-static void another_namespace_is_refused_meanwhile(void **state)
+TEST(another_namespace_is_refused_meanwhile)
 {
 	char message[256];
 	int lock;
@@ -397,24 +397,5 @@ static void another_namespace_is_refused_meanwhile(void **state)
 	xb_unlock(lock);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	WITH_FOLDER(taken_and_given_back),
-	WITH_FOLDER(gone_with_the_process),
-	WITH_FOLDER(whoever_is_in_the_way_is_named),
-	WITH_FOLDER(looking_makes_nothing),
-	WITH_FOLDER(another_kind_of_file_is_no_lock),
-	WITH_FOLDER(kept_for_several_steps),
-	WITH_FOLDER(those_who_wait_have_their_turn),
-	WITH_FOLDER(a_lock_that_cannot_be_written_has_no_front),
-	WITH_FOLDER(the_directory_is_a_lock),
-	WITH_FOLDER(readers_keep_writers_out_together),
-	WITH_FOLDER(nothing_to_lock_where_nothing_is_written),
-	WITH_FOLDER(errors_give_no_lock),
-	WITH_FOLDER(what_cannot_be_determined_is_held),
-	WITH_FOLDER(one_namespace_shares_a_directory),
-	WITH_FOLDER(another_namespace_is_refused_meanwhile),
-};
-
-TEST_MAIN(tests, mounted, NULL)
+EACH_TEST(begin, end);
+ALL_TESTS(mounted, NULL);

@@ -47,7 +47,7 @@ static unsigned int pages_mapped(const struct xb_mapping *window)
 	return count;
 }
 
-static void only_what_is_touched(void **state)
+TEST(only_what_is_touched)
 {
 	struct xb_mapping window;
 
@@ -66,7 +66,7 @@ static void only_what_is_touched(void **state)
 	xb_mapping_close(&window);
 }
 
-static void bytes_that_span_pages(void **state)
+TEST(bytes_that_span_pages)
 {
 	struct xb_mapping window;
 	uint8_t byte;
@@ -90,7 +90,7 @@ static void bytes_that_span_pages(void **state)
 	xb_mapping_close(&window);
 }
 
-static void all_at_once(void **state)
+TEST(all_at_once)
 {
 	struct xb_mapping window;
 
@@ -106,7 +106,7 @@ static void all_at_once(void **state)
 	xb_mapping_close(&window);
 }
 
-static void whole_pages_are_reserved(void **state)
+TEST(whole_pages_are_reserved)
 {
 	struct xb_mapping window;
 
@@ -120,7 +120,7 @@ static void whole_pages_are_reserved(void **state)
 	xb_mapping_close(&window);
 }
 
-static void nothing_beyond_the_end(void **state)
+TEST(nothing_beyond_the_end)
 {
 	const struct {
 		size_t offset, size;
@@ -149,7 +149,7 @@ static void nothing_beyond_the_end(void **state)
 	xb_mapping_close(&window);
 }
 
-static void what_cannot_be_mapped(void **state)
+TEST(what_cannot_be_mapped)
 {
 	struct xb_mapping window;
 
@@ -169,13 +169,4 @@ static void what_cannot_be_mapped(void **state)
 	xb_mapping_close(&window);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(only_what_is_touched, begin, end),
-	cmocka_unit_test_setup_teardown(bytes_that_span_pages, begin, end),
-	cmocka_unit_test_setup_teardown(all_at_once, begin, end),
-	cmocka_unit_test_setup_teardown(whole_pages_are_reserved, begin, end),
-	cmocka_unit_test_setup_teardown(nothing_beyond_the_end, begin, end),
-	cmocka_unit_test_setup_teardown(what_cannot_be_mapped, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -150,7 +150,7 @@ static void no_meminfo(void)
 	of_groups("");
 }
 
-static void the_machine_has(void **state)
+TEST(the_machine_has)
 {
 	is_available(no_group, 4 * MIB);
 	is_available(no_limit, 4 * MIB);
@@ -217,7 +217,7 @@ static void without_usage(void)
 	group_file("/a", "memory.max", "2097152\n");
 }
 
-static void a_group_leaves(void **state)
+TEST(a_group_leaves)
 {
 	is_available(own_limit, 2 * MIB);
 	is_available(limit_of_a_parent, 1 * MIB);
@@ -244,7 +244,7 @@ static void more_pages_than_used(void)
 	limits("/a", "2097152\n", "1000\n", "inactive_file 2000\n");
 }
 
-static void pages_are_given_back(void **state)
+TEST(pages_are_given_back)
 {
 	is_available(pages_of_files, MIB + 1024);
 	is_available(more_pages_than_used, 2 * MIB);
@@ -267,7 +267,7 @@ static void group_that_is_too_long(void)
 	of_groups(text);
 }
 
-static void lines_of_all_kinds(void **state)
+TEST(lines_of_all_kinds)
 {
 	is_available(strange_groups, 1 * MIB);
 	is_available(group_that_is_too_long, 4 * MIB);
@@ -302,7 +302,7 @@ static void data_and_lower_limit(void)
 	setrlimit(RLIMIT_DATA, &low);
 }
 
-static void the_process_is_bound(void **state)
+TEST(the_process_is_bound)
 {
 	struct rlimit limit;
 
@@ -356,7 +356,7 @@ static void boot_that_is_no_file(void)
 	mount("xbt", "/proc/sys/kernel", "tmpfs", 0, "mode=0755");
 }
 
-static void the_boot(void **state)
+TEST(the_boot)
 {
 	static const uint8_t bytes[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
 					  0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
@@ -370,11 +370,3 @@ static void the_boot(void **state)
 	assert_true(found(half_a_boot, first_of_boot) == 0);
 	assert_true(found(half_a_boot, second_of_boot) == 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_machine_has),	cmocka_unit_test(a_group_leaves),
-	cmocka_unit_test(pages_are_given_back), cmocka_unit_test(lines_of_all_kinds),
-	cmocka_unit_test(the_process_is_bound), cmocka_unit_test(the_boot),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -20,7 +20,7 @@ static int alone(void **state)
 	return unshare(CLONE_NEWNET);
 }
 
-static void requests_begin_empty(void **state)
+TEST(requests_begin_empty)
 {
 	struct xb_netlink_request request;
 	struct nlmsghdr *header = (void *)request.bytes;
@@ -51,7 +51,7 @@ static void dirty(const struct nlattr **table)
 	table[MOST + 1] = &none;
 }
 
-static void attributes_by_type(void **state)
+TEST(attributes_by_type)
 {
 	struct xb_netlink_request request;
 	struct nlmsghdr *message = begin_message(&request);
@@ -72,7 +72,7 @@ static void attributes_by_type(void **state)
 	assert_ptr_equal(table[MOST + 1], behind);
 }
 
-static void messages_without_attributes(void **state)
+TEST(messages_without_attributes)
 {
 	struct xb_netlink_request request;
 	struct nlmsghdr *message = begin_message(&request);
@@ -90,7 +90,7 @@ static void messages_without_attributes(void **state)
 
 /* In memory of its own: the sanitizer sees any byte that is read behind the message. Whole words,
  * to which libmnl rounds the length up, as the kernel does. */
-static void attributes_that_are_cut(void **state)
+TEST(attributes_that_are_cut)
 {
 	struct xb_netlink_request request;
 	struct nlmsghdr *whole = begin_message(&request);
@@ -113,7 +113,7 @@ static void attributes_that_are_cut(void **state)
 	}
 }
 
-static void lengths_that_lie(void **state)
+TEST(lengths_that_lie)
 {
 	static const uint16_t lengths[] = {0, 1, 3, 5 + 4 + 4, 0xffff};
 
@@ -130,7 +130,7 @@ static void lengths_that_lie(void **state)
 	}
 }
 
-static void nested_ones(void **state)
+TEST(nested_ones)
 {
 	struct xb_netlink_request request;
 	struct nlmsghdr *message = begin_message(&request);
@@ -156,7 +156,7 @@ static void nested_ones(void **state)
 	assert_null(table[1]);
 }
 
-static void numbers_that_are_too_short(void **state)
+TEST(numbers_that_are_too_short)
 {
 	struct {
 		struct nlattr attribute;
@@ -199,7 +199,7 @@ static int ask_link(int32_t index, uint16_t flags, struct seen *seen)
 	return xb_netlink_ask(&request, see, seen);
 }
 
-static void one_answer(void **state)
+TEST(one_answer)
 {
 	struct seen seen = {0};
 
@@ -211,7 +211,7 @@ static void one_answer(void **state)
 	assert_in_range(seen.answers, 1, 100);
 }
 
-static void what_there_is_not(void **state)
+TEST(what_there_is_not)
 {
 	struct seen seen = {0};
 
@@ -220,7 +220,7 @@ static void what_there_is_not(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static void what_the_kernel_refuses(void **state)
+TEST(what_the_kernel_refuses)
 {
 	struct xb_netlink_request request;
 	struct seen seen = {0};
@@ -233,7 +233,7 @@ static void what_the_kernel_refuses(void **state)
 }
 
 /* Errors of whoever reads are passed on: they are no errors of the kernel, to be asked again. */
-static void the_reader_ends_it(void **state)
+TEST(the_reader_ends_it)
 {
 	static const int errors[] = {-EINTR, -ENODEV, -EIO, -1};
 	struct seen seen;
@@ -249,18 +249,4 @@ static void the_reader_ends_it(void **state)
 	assert_int_equal(seen.answers, 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(requests_begin_empty),
-	cmocka_unit_test(attributes_by_type),
-	cmocka_unit_test(messages_without_attributes),
-	cmocka_unit_test(attributes_that_are_cut),
-	cmocka_unit_test(lengths_that_lie),
-	cmocka_unit_test(nested_ones),
-	cmocka_unit_test(numbers_that_are_too_short),
-	cmocka_unit_test(one_answer),
-	cmocka_unit_test(what_there_is_not),
-	cmocka_unit_test(what_the_kernel_refuses),
-	cmocka_unit_test(the_reader_ends_it),
-};
-
-TEST_MAIN(tests, alone, NULL)
+ALL_TESTS(alone, NULL);

@@ -57,7 +57,7 @@ static void end_of(pid_t child)
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
-static void the_same_and_others(void **state)
+TEST(the_same_and_others)
 {
 	struct xb_netns self = xb_netns_self(), again = xb_netns_self(), other;
 	pid_t child = another(&other);
@@ -79,7 +79,7 @@ static void the_same_and_others(void **state)
 	assert_true(xb_netns_same(&other, &self));
 }
 
-static void the_initial_one(void **state)
+TEST(the_initial_one)
 {
 	const struct xb_netns first = {1, 77}, numbered = {77, 0xEFFFFFF9U}, none = {0, 0};
 
@@ -88,7 +88,7 @@ static void the_initial_one(void **state)
 	assert_false(xb_netns_is_initial(&none));
 }
 
-static void no_name_is_an_example(void **state)
+TEST(no_name_is_an_example)
 {
 	struct xb_netns none = {0}, other;
 	char text[XB_NETNS_ENTER];
@@ -112,7 +112,7 @@ static void bind_name(pid_t child, const char *path)
 	assert_int_equal(mount(source, path, "none", MS_BIND, NULL), 0);
 }
 
-static void a_named_one_is_entered(void **state)
+TEST(a_named_one_is_entered)
 {
 	char path[300], text[XB_NETNS_ENTER], expected[XB_NETNS_ENTER], longest[256];
 	struct xb_netns other, former, unknown;
@@ -151,7 +151,7 @@ static void a_named_one_is_entered(void **state)
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 }
 
-static void gone_with_its_last_process(void **state)
+TEST(gone_with_its_last_process)
 {
 	struct xb_netns other, self = xb_netns_self(), unknown = {0};
 	pid_t child = another(&other);
@@ -170,10 +170,4 @@ static void gone_with_its_last_process(void **state)
 	assert_false(xb_netns_is_gone(&self));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_same_and_others),	      cmocka_unit_test(the_initial_one),
-	cmocka_unit_test(no_name_is_an_example),      cmocka_unit_test(a_named_one_is_entered),
-	cmocka_unit_test(gone_with_its_last_process),
-};
-
-TEST_MAIN(tests, begin, NULL)
+ALL_TESTS(begin, NULL);

@@ -78,7 +78,7 @@ static void holds(const char *path, const char *text, mode_t mode)
 	assert_int_equal(about.st_mode & 07777, mode);
 }
 
-static void modes(void **state)
+TEST(modes)
 {
 	for (int i = 0; i < 2; i++) {
 		always_named = i;
@@ -94,7 +94,7 @@ static void modes(void **state)
 	}
 }
 
-static void links(void **state)
+TEST(links)
 {
 	struct stat about;
 
@@ -111,7 +111,7 @@ static void links(void **state)
 }
 
 /* A name may have 255 bytes, and none are left for another part of it. */
-static void long_names(void **state)
+TEST(long_names)
 {
 	char name[257];
 	struct xb_newfile file;
@@ -133,7 +133,7 @@ static void long_names(void **state)
 
 /* What is begun and not finished leaves nothing; a kill neither, unless it has to have a name,
  * which is in the way of none that comes later. */
-static void unfinished(void **state)
+TEST(unfinished)
 {
 	struct xb_newfile file;
 
@@ -159,11 +159,4 @@ static void unfinished(void **state)
 	holds("a.x", "after", 0644);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(modes, in_folder, away),
-	cmocka_unit_test_setup_teardown(links, in_folder, away),
-	cmocka_unit_test_setup_teardown(long_names, in_folder, away),
-	cmocka_unit_test_setup_teardown(unfinished, in_folder, away),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(in_folder, away);

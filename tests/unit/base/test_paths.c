@@ -17,7 +17,7 @@ static const char *of_length(size_t length)
 	return longest;
 }
 
-static void joined_if_it_fits(void **state)
+TEST(joined_if_it_fits)
 {
 	char path[XB_PATH_MAX];
 
@@ -30,7 +30,7 @@ static void joined_if_it_fits(void **state)
 	assert_non_null(strstr(xb_error_message(), "...: path too long"));
 }
 
-static void the_parent_of_what_fits(void **state)
+TEST(the_parent_of_what_fits)
 {
 	char parent[XB_PATH_MAX];
 
@@ -42,10 +42,3 @@ static void the_parent_of_what_fits(void **state)
 	assert_true(xb_path_parent(parent, of_length(XB_PATH_MAX)) < 0);
 	assert_non_null(strstr(xb_error_message(), "...: path too long"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(joined_if_it_fits),
-	cmocka_unit_test(the_parent_of_what_fits),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -44,7 +44,7 @@ static uint64_t wait_for(struct xb_wait *wait, unsigned int most, bool *gave_up)
 	return xb_clock() - start;
 }
 
-static void without_patience(void **state)
+TEST_WITH(without_patience, begin, NULL)
 {
 	struct xb_wait wait = {0};
 
@@ -62,7 +62,7 @@ static const char *advice(enum xb_advice which)
 	return which == XB_ADVICE_WAIT_LONGER ? " (be patient)" : " (wrong advice)";
 }
 
-static void the_program_adds_its_advice(void **state)
+TEST_WITH(the_program_adds_its_advice, begin, NULL)
 {
 	struct xb_wait wait = {0};
 
@@ -77,7 +77,7 @@ static void the_program_adds_its_advice(void **state)
 	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
 }
 
-static void all_waits_have_one_budget(void **state)
+TEST_WITH(all_waits_have_one_budget, begin, NULL)
 {
 	struct xb_wait one = {0}, two = {0};
 	uint64_t begun, least, left;
@@ -108,7 +108,7 @@ static void all_waits_have_one_budget(void **state)
 }
 
 /* Once a wait, after a second in all. */
-static void it_is_said_once(void **state)
+TEST_WITH(it_is_said_once, begin, NULL)
 {
 	struct xb_wait wait = {0};
 	bool gave_up;
@@ -129,7 +129,7 @@ static void it_is_said_once(void **state)
 	xb_wait_end(&wait);
 }
 
-static void the_longest_patience(void **state)
+TEST_WITH(the_longest_patience, begin, NULL)
 {
 	struct xb_wait wait = {.before = XB_SECOND};
 
@@ -146,7 +146,7 @@ static void waker(bool wake)
 	awake += wake ? 1 : -1;
 }
 
-static void wakers(void **state)
+TEST(wakers)
 {
 	assert_false(xb_wait_wake(true));
 	xb_wait_waker(waker);
@@ -158,14 +158,3 @@ static void wakers(void **state)
 	assert_false(xb_wait_wake(true));
 	assert_int_equal(awake, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(without_patience, begin),
-	cmocka_unit_test_setup(the_program_adds_its_advice, begin),
-	cmocka_unit_test_setup(all_waits_have_one_budget, begin),
-	cmocka_unit_test_setup(it_is_said_once, begin),
-	cmocka_unit_test_setup(the_longest_patience, begin),
-	cmocka_unit_test(wakers),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -61,7 +61,7 @@ static void is_refused(const char *name)
 	assert_string_equal(xb_error_message(), message);
 }
 
-static void one_that_is_missing_is_made(void **state)
+TEST(one_that_is_missing_is_made)
 {
 	const char *path = at("new");
 	struct stat st;
@@ -80,7 +80,7 @@ static void one_that_is_missing_is_made(void **state)
 	close(fd);
 }
 
-static void one_that_is_there_is_kept(void **state)
+TEST(one_that_is_there_is_kept)
 {
 	char byte = 0;
 	int fd;
@@ -95,7 +95,7 @@ static void one_that_is_there_is_kept(void **state)
 	close(fd);
 }
 
-static void links_are_refused(void **state)
+TEST(links_are_refused)
 {
 	make("target", 0600);
 	assert_int_equal(symlink("target", at("symbolic")), 0);
@@ -112,7 +112,7 @@ static void links_are_refused(void **state)
 	assert_int_equal(xb_plainfile_check(at("target")), 0);
 }
 
-static void other_kinds_are_refused(void **state)
+TEST(other_kinds_are_refused)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -129,7 +129,7 @@ static void other_kinds_are_refused(void **state)
 		is_refused("null");
 }
 
-static void what_cannot_be_opened(void **state)
+TEST(what_cannot_be_opened)
 {
 	assert_int_equal(xb_plainfile_open(at("none/file")), -ENOENT);
 	assert_non_null(strstr(xb_error_message(), "cannot open /mnt/none/file: No such file"));
@@ -137,7 +137,7 @@ static void what_cannot_be_opened(void **state)
 	assert_int_equal(xb_plainfile_open(at("old/file")), -ENOTDIR);
 }
 
-static void another_file_is_told_apart(void **state)
+TEST(another_file_is_told_apart)
 {
 	int fd;
 
@@ -159,7 +159,7 @@ static void another_file_is_told_apart(void **state)
 }
 
 /* Last, since nothing is written from then on. */
-static void one_that_cannot_be_written_is_read(void **state)
+TEST(one_that_cannot_be_written_is_read)
 {
 	char byte;
 	int fd;
@@ -178,14 +178,4 @@ static void one_that_cannot_be_written_is_read(void **state)
 	is_refused("socket");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_that_is_missing_is_made),
-	cmocka_unit_test(one_that_is_there_is_kept),
-	cmocka_unit_test(links_are_refused),
-	cmocka_unit_test(other_kinds_are_refused),
-	cmocka_unit_test(what_cannot_be_opened),
-	cmocka_unit_test(another_file_is_told_apart),
-	cmocka_unit_test(one_that_cannot_be_written_is_read),
-};
-
-TEST_MAIN(tests, mounted, NULL)
+ALL_TESTS(mounted, NULL);

@@ -18,7 +18,7 @@ static const char *named(const char *name)
 	return "/proc/thread-self/comm";
 }
 
-static void a_file_is_read(void **state)
+TEST(a_file_is_read)
 {
 	char text[64];
 
@@ -26,7 +26,7 @@ static void a_file_is_read(void **state)
 	assert_string_equal(text, "a name\n");
 }
 
-static void a_small_room(void **state)
+TEST(a_small_room)
 {
 	char text[5];
 
@@ -34,7 +34,7 @@ static void a_small_room(void **state)
 	assert_string_equal(text, "a na");
 }
 
-static void what_cannot_be_read(void **state)
+TEST(what_cannot_be_read)
 {
 	char text[8] = "before";
 
@@ -54,7 +54,7 @@ static uint64_t inode_of(const char *path)
 	return st.st_ino;
 }
 
-static void the_pid_namespace_is_ours(void **state)
+TEST(the_pid_namespace_is_ours)
 {
 	uint64_t ours = inode_of("/proc/self/ns/pid");
 
@@ -77,7 +77,7 @@ static int ask_in_another(void)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static void a_child_has_its_own(void **state)
+TEST(a_child_has_its_own)
 {
 	pid_t child = fork();
 	int status;
@@ -92,11 +92,3 @@ static void a_child_has_its_own(void **state)
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_file_is_read),      cmocka_unit_test(a_small_room),
-	cmocka_unit_test(what_cannot_be_read), cmocka_unit_test(the_pid_namespace_is_ours),
-	cmocka_unit_test(a_child_has_its_own),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -42,7 +42,7 @@ static const char *message_of_a_wait(void)
 	return xb_error_message();
 }
 
-static void words_of_the_program(void **state)
+TEST(words_of_the_program)
 {
 	assert_string_equal(xb_program(), "xdp-bloom");
 	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
@@ -61,7 +61,7 @@ static void wake(bool on)
 }
 
 /* The library installs no signal handler to end a wait: the program may, else it looks again. */
-static void a_wait_ends_without_signals(void **state)
+TEST(a_wait_ends_without_signals)
 {
 	struct sigaction before, after;
 
@@ -77,7 +77,7 @@ static void a_wait_ends_without_signals(void **state)
 }
 
 /* As the file of this program has it: its bytes stand behind the name of the note. */
-static void a_build_has_a_name(void **state)
+TEST(a_build_has_a_name)
 {
 	static char file[1 << 16];
 	FILE *program = fopen("/proc/self/exe", "re");
@@ -95,14 +95,7 @@ static void a_build_has_a_name(void **state)
 	assert_memory_equal(note - 4, "GNU", 4);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_has_a_name),
-		cmocka_unit_test(words_of_the_program),
-		cmocka_unit_test(a_wait_ends_without_signals),
-	};
-
 	xb_notice_sink(quiet);
-	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void hash_of(const uint8_t *bytes, size_t size, uint64_t half[2])
 	xb_siphash_end(&hash, half);
 }
 
-static void what_others_compute(void **state)
+TEST(what_others_compute)
 {
 	uint8_t bytes[64];
 	uint64_t half[2];
@@ -47,7 +47,7 @@ static void what_others_compute(void **state)
 	}
 }
 
-static void parts_are_the_whole(void **state)
+TEST(parts_are_the_whole)
 {
 	static uint8_t bytes[LONGEST];
 	uint64_t whole[2], half[2];
@@ -73,7 +73,7 @@ static void parts_are_the_whole(void **state)
 	}
 }
 
-static void each_byte_and_the_key_count(void **state)
+TEST(each_byte_and_the_key_count)
 {
 	static const uint64_t other[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0909};
 	uint8_t bytes[100] = {0};
@@ -94,11 +94,3 @@ static void each_byte_and_the_key_count(void **state)
 	xb_siphash_end(&hash, after);
 	assert_true(before[0] != after[0] && before[1] != after[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_others_compute),
-	cmocka_unit_test(parts_are_the_whole),
-	cmocka_unit_test(each_byte_and_the_key_count),
-};
-
-TEST_MAIN(tests, NULL, NULL)

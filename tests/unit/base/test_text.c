@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "support/cmocka.h"
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	assert_string_equal(XB_NUMBER(0.0), "0");
 	assert_string_equal(XB_NUMBER(1.5), "1.5");
@@ -20,7 +20,7 @@ static void numbers(void **state)
 }
 
 /* RFC 3629: the first and the last of each length, and what lies just beside them. */
-static void characters(void **state)
+TEST(characters)
 {
 	static const struct {
 		const char *text;
@@ -69,7 +69,7 @@ static void characters(void **state)
 	assert_int_equal(xb_utf8_character("", 1), 1);
 }
 
-static void control_characters(void **state)
+TEST(control_characters)
 {
 	assert_false(xb_utf8_is_control("\n", 0));
 	assert_true(xb_utf8_is_control("", 1));
@@ -83,7 +83,7 @@ static void control_characters(void **state)
 	assert_false(xb_utf8_is_control("\xc2\x80", 1));
 }
 
-static void cleaned(void **state)
+TEST(cleaned)
 {
 	static const char *const rows[][2] = {
 		{"", ""},
@@ -121,7 +121,7 @@ static void shown(const char *text, size_t size, size_t room, const char *expect
 		assert_int_equal(out[i], 'z');
 }
 
-static void shown_as_far_as_there_is_room(void **state)
+TEST(shown_as_far_as_there_is_room)
 {
 	shown("", 5, 1, "");
 	shown("abc", 0, 8, "");
@@ -143,7 +143,7 @@ static void shown_as_far_as_there_is_room(void **state)
 }
 
 /* There is no character to be kept whole in them. */
-static void bytes_that_only_go_on_are_shown(void **state)
+TEST(bytes_that_only_go_on_are_shown)
 {
 	char text[50];
 
@@ -153,7 +153,7 @@ static void bytes_that_only_go_on_are_shown(void **state)
 	shown(text, sizeof(text), 11, "a?????????");
 }
 
-static void a_line_is_cut_where_it_is_full(void **state)
+TEST(a_line_is_cut_where_it_is_full)
 {
 	char text[8] = "";
 	struct xb_line line = {.text = text, .room = sizeof(text)};
@@ -167,15 +167,3 @@ static void a_line_is_cut_where_it_is_full(void **state)
 	xb_line_put(&line, "%s", "6");
 	assert_string_equal(text, "ab 1234");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(characters),
-	cmocka_unit_test(control_characters),
-	cmocka_unit_test(cleaned),
-	cmocka_unit_test(shown_as_far_as_there_is_room),
-	cmocka_unit_test(bytes_that_only_go_on_are_shown),
-	cmocka_unit_test(numbers),
-	cmocka_unit_test(a_line_is_cut_where_it_is_full),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -13,7 +13,7 @@
 
 #define BYTES 1000000 /* a pipe takes 64 KiB at once */
 
-static void through_a_pipe(void **state)
+TEST(through_a_pipe)
 {
 	char *bytes = malloc(BYTES), got[4096];
 	size_t count = 0;
@@ -40,7 +40,7 @@ static void through_a_pipe(void **state)
 	free(bytes);
 }
 
-static void what_fails(void **state)
+TEST(what_fails)
 {
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
@@ -52,10 +52,3 @@ static void what_fails(void **state)
 	assert_false(xb_write_all(-1, "text", 4));
 	assert_int_equal(errno, EBADF);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(through_a_pipe),
-	cmocka_unit_test(what_fails),
-};
-
-TEST_MAIN(tests, NULL, NULL)

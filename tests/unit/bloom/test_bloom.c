@@ -67,7 +67,7 @@ static uint64_t hash_of(const struct xb_bloom *filter, uint64_t low)
 	return hash;
 }
 
-static void one_of_two_that_share_every_bit_but_one(void **state)
+TEST(one_of_two_that_share_every_bit_but_one)
 {
 	struct xb_bloom filter = make(1, XB_PROBES_FEW);
 	uint64_t low = 0x5a5a5a5a5a5a5a5a, a = hash_of(&filter, low);
@@ -88,7 +88,7 @@ static void one_of_two_that_share_every_bit_but_one(void **state)
 	discard(&filter);
 }
 
-static void deleting_what_was_not_added_is_refused(void **state)
+TEST(deleting_what_was_not_added_is_refused)
 {
 	struct xb_bloom filter = make(1, XB_PROBES_FEW);
 	struct xb_counters before;
@@ -102,7 +102,7 @@ static void deleting_what_was_not_added_is_refused(void **state)
 	discard(&filter);
 }
 
-static void a_counter_at_its_end_sticks(void **state)
+TEST(a_counter_at_its_end_sticks)
 {
 	uint64_t a = 0x5a5a5a5a5a5a5a5a;
 
@@ -122,7 +122,7 @@ static void a_counter_at_its_end_sticks(void **state)
 
 /* Adding one by one and building in shares give the same filter; deleting everything gives an empty
  * one. */
-static void building_equals_adding(void **state)
+TEST(building_equals_adding)
 {
 	const uint32_t blocks = 512, keys = 10000;
 	uint64_t *hashes = calloc(keys, sizeof(*hashes));
@@ -147,7 +147,7 @@ static void building_equals_adding(void **state)
 	free(hashes);
 }
 
-static void the_measured_rate_is_the_models(void **state)
+TEST(the_measured_rate_is_the_models)
 {
 	for (double promise = 1e-2; promise > 5e-5; promise /= 10) {
 		const uint64_t keys = 200000, probes = 6000000;
@@ -168,13 +168,3 @@ static void the_measured_rate_is_the_models(void **state)
 		discard(&filter);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_of_two_that_share_every_bit_but_one),
-	cmocka_unit_test(deleting_what_was_not_added_is_refused),
-	cmocka_unit_test(a_counter_at_its_end_sticks),
-	cmocka_unit_test(building_equals_adding),
-	cmocka_unit_test(the_measured_rate_is_the_models),
-};
-
-TEST_MAIN(tests, NULL, NULL)

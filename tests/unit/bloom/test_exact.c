@@ -16,7 +16,7 @@ static const struct xb_buckets geometries[] = {
 	{1, 100, 32}, {1, 4097, 21}, {1, 131077, 16}, {1, 100, 64}};
 #define GEOMETRIES (sizeof(geometries) / sizeof(geometries[0]))
 
-static void duplicates_are_counted(void **state)
+TEST(duplicates_are_counted)
 {
 	for (size_t kind = 0; kind < GEOMETRIES; kind++) {
 		struct xb_exact table = make(geometries[kind]);
@@ -35,7 +35,7 @@ static void duplicates_are_counted(void **state)
 	}
 }
 
-static void the_unspecified_address_has_a_slot(void **state)
+TEST(the_unspecified_address_has_a_slot)
 {
 	for (size_t i = 0; i < GEOMETRIES - 1; i++) {
 		struct xb_exact table = make(geometries[i]);
@@ -53,7 +53,7 @@ static void the_unspecified_address_has_a_slot(void **state)
 }
 
 /* A hash of 0 would be a free slot: it stands as 1, and is the same as a hash of 1. */
-static void the_fingerprint_of_nothing_is_one(void **state)
+TEST(the_fingerprint_of_nothing_is_one)
 {
 	struct xb_exact table = make((struct xb_buckets){1, 10, 64});
 
@@ -67,7 +67,7 @@ static void the_fingerprint_of_nothing_is_one(void **state)
 	discard(&table);
 }
 
-static void deleting_what_is_absent_changes_nothing(void **state)
+TEST(deleting_what_is_absent_changes_nothing)
 {
 	for (size_t i = 0; i < GEOMETRIES; i++) {
 		struct xb_exact table = make(geometries[i]);
@@ -99,7 +99,7 @@ static uint64_t fill_up(struct xb_exact *table, const uint32_t *keys)
 
 /* In place, up to the promised fill, whatever the keys; beyond it, no key that had a place loses
  * it. */
-static void filling_in_place(void **state)
+TEST(filling_in_place)
 {
 	static const struct {
 		uint64_t keys;
@@ -133,7 +133,7 @@ static void filling_in_place(void **state)
 }
 
 /* Changed over and over at its fullest, against an array that knows what is in it. */
-static void churn_at_the_fullest(void **state)
+TEST(churn_at_the_fullest)
 {
 	for (int i = 0; i < 3; i++) {
 		struct xb_buckets geometry = xb_size_exact(i == 1 ? 100000 : 20000,
@@ -168,17 +168,7 @@ static void churn_at_the_fullest(void **state)
 	}
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(duplicates_are_counted),
-		cmocka_unit_test(the_unspecified_address_has_a_slot),
-		cmocka_unit_test(the_fingerprint_of_nothing_is_one),
-		cmocka_unit_test(deleting_what_is_absent_changes_nothing),
-		cmocka_unit_test(filling_in_place),
-		cmocka_unit_test(churn_at_the_fullest),
-	};
-
 	begin_random();
-	return cmocka_run_group_tests_name("confirm", tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static double first_of(struct xb_exact *table, const uint32_t *keys, size_t coun
 
 /* The size asked for is for the keys and the room to grow; both are built, with so few parts and
  * slots left over, and nearly all stand where a packet looks first. */
-static void many_keys_fill_the_first_buckets(void **state)
+TEST(many_keys_fill_the_first_buckets)
 {
 	/* Fewer have more room to grow, and one part. */
 	const uint64_t keys = is_slowed() ? 500000 : amount(500000, 1000000),
@@ -138,7 +138,7 @@ static void many_keys_fill_the_first_buckets(void **state)
 }
 
 /* What is sized for few keys has a place for each of them, and one part. */
-static void every_small_size_holds_its_keys(void **state)
+TEST(every_small_size_holds_its_keys)
 {
 	for (uint64_t count = 1; count < 3000; count += 1 + count / 7) {
 		for (int wide = 0; wide < 2; wide++) {
@@ -168,7 +168,7 @@ static uint32_t *make_keys_of_a_part(const struct xb_exact *table, size_t count)
 	return keys;
 }
 
-static void building_equals_adding(void **state)
+TEST(building_equals_adding)
 {
 	const struct xb_buckets geometries[] = {xb_size_exact(250000, XB_SLOTS_ADDRESS),
 						xb_size_exact(250000, XB_SLOTS_HASH),
@@ -201,7 +201,7 @@ static void building_equals_adding(void **state)
 }
 
 /* Both buckets of a key lie in one part: threads that have a part each never meet. */
-static void both_choices_lie_in_one_part(void **state)
+TEST(both_choices_lie_in_one_part)
 {
 	const struct xb_buckets geometry = {.parts = 7, .size = 4099};
 	const struct xb_key key = {next_random(), next_random()};
@@ -219,15 +219,7 @@ static void both_choices_lie_in_one_part(void **state)
 		assert_in_range(seen[part], 100000 / 7 - 800, 100000 / 7 + 800);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_keys_fill_the_first_buckets),
-		cmocka_unit_test(every_small_size_holds_its_keys),
-		cmocka_unit_test(building_equals_adding),
-		cmocka_unit_test(both_choices_lie_in_one_part),
-	};
-
 	begin_random();
-	return cmocka_run_group_tests_name("confirm build", tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static void move(struct xb_exact *table)
 	put_into(table, mover[1].bucket, 0);
 }
 
-static void the_first_key_that_moves_is_found(void **state)
+TEST(the_first_key_that_moves_is_found)
 {
 	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
@@ -187,7 +187,7 @@ static void storm(struct xb_exact *table)
 	reader.meanwhile = storm;
 }
 
-static void a_storm_of_moves_condemns_nobody(void **state)
+TEST(a_storm_of_moves_condemns_nobody)
 {
 	for (size_t i = 0; i < WIDTHS; i++) {
 		static struct race race;
@@ -218,7 +218,7 @@ static void *add_until_full(void *context)
 	return NULL;
 }
 
-static void the_writer_lets_readers_through(void **state)
+TEST(the_writer_lets_readers_through)
 {
 	struct xb_exact table = make((struct xb_buckets){1, 8, 32});
 	uint64_t *end = words_of(&table) + 8 * 8;
@@ -380,22 +380,14 @@ static void run_race(uint32_t width, enum pace pace)
 	discard(&race.table);
 }
 
-static void a_key_that_moves_is_found(void **state)
+TEST(a_key_that_moves_is_found)
 {
 	for (size_t i = 0; i < WIDTHS; i++)
 		for (enum pace pace = AS_IT_IS; pace <= YIELDING; pace++)
 			run_race(widths[i], pace);
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_key_that_moves_is_found),
-		cmocka_unit_test(a_storm_of_moves_condemns_nobody),
-		cmocka_unit_test(the_writer_lets_readers_through),
-		cmocka_unit_test(a_key_that_moves_is_found),
-	};
-
 	begin_random();
-	return cmocka_run_group_tests_name("confirm race", tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void must_keep_its_rate(enum xb_filter_kind kind, uint64_t elements, doub
 	assert_true(ratio > 1 / limit());
 }
 
-static void rates(void **state)
+TEST(rates)
 {
 	const double least = is_slowed() ? 0.05 : 5e-4;
 
@@ -134,7 +134,7 @@ static void rates(void **state)
 
 /* Of so few elements, sums of two hashes hit more often than Guava says, and independent ones do
  * not: docs/bloom.md tells it. */
-static void sums_cost_small_filters_more(void **state)
+TEST(sums_cost_small_filters_more)
 {
 	if (is_slowed())
 		return;
@@ -143,7 +143,7 @@ static void sums_cost_small_filters_more(void **state)
 	must_keep_its_rate(XB_FILTER_STANDARD, 100, 1e-3, 1);
 }
 
-static void a_put_tells_whether_it_was_new(void **state)
+TEST(a_put_tells_whether_it_was_new)
 {
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		struct xb_filter *filter = make(1000, 0.05, (enum xb_filter_kind)kind, 7);
@@ -159,7 +159,7 @@ static void a_put_tells_whether_it_was_new(void **state)
 	}
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	static const double shares[] = {0.01, 0.5, 1, 2};
 
@@ -178,7 +178,7 @@ static void counts(void **state)
 	}
 }
 
-static void all_of_two(void **state)
+TEST(all_of_two)
 {
 	for (int i = 0; i < 5; i++) {
 		struct xb_filter_options options = {.kind = (enum xb_filter_kind)(i % 4),
@@ -207,7 +207,7 @@ static void all_of_two(void **state)
 	}
 }
 
-static void what_cannot_be_combined(void **state)
+TEST(what_cannot_be_combined)
 {
 	struct xb_filter *one = make(1000, 0.01, XB_FILTER_STANDARD, 1);
 	struct xb_filter *others[] = {
@@ -229,7 +229,7 @@ static void what_cannot_be_combined(void **state)
 	xb_filter_free(one);
 }
 
-static void deletes(void **state)
+TEST(deletes)
 {
 	struct xb_filter *filter =
 		make_as(2000, 0.01, (struct xb_filter_options){.counting = true}, 1);
@@ -257,7 +257,7 @@ static void deletes(void **state)
 	xb_filter_free(plain);
 }
 
-static void deleting_what_is_absent_changes_nothing(void **state)
+TEST(deleting_what_is_absent_changes_nothing)
 {
 	struct xb_filter *filter =
 		make_as(500, 0.01, (struct xb_filter_options){.counting = true}, 3);
@@ -275,7 +275,7 @@ static void deleting_what_is_absent_changes_nothing(void **state)
 }
 
 /* What hits by accident is not in: to delete it would take bits from others. */
-static void no_accident_is_deleted(void **state)
+TEST(no_accident_is_deleted)
 {
 	struct xb_filter *filter = make_counting(1000, 3);
 	uint64_t accidents = 0;
@@ -292,7 +292,7 @@ static void no_accident_is_deleted(void **state)
 
 /* Many elements come and go, far more than the filter was made for, beside an array that knows
  * which are in how often. */
-static void elements_come_and_go(void **state)
+TEST(elements_come_and_go)
 {
 	enum { KINDS = 3000, MOST = 4 };
 	static unsigned int in[KINDS];
@@ -329,7 +329,7 @@ static void elements_come_and_go(void **state)
 	xb_filter_free(filter);
 }
 
-static void a_counter_at_its_end_sticks(void **state)
+TEST(a_counter_at_its_end_sticks)
 {
 	for (int adds = 1; adds <= 40; adds++) {
 		struct xb_filter *filter = make_counting(1000, 1);
@@ -346,7 +346,7 @@ static void a_counter_at_its_end_sticks(void **state)
 	}
 }
 
-static void a_sum_at_its_end_sticks(void **state)
+TEST(a_sum_at_its_end_sticks)
 {
 	struct xb_filter *one = make_counting(10, 1), *other = make_counting(10, 1);
 
@@ -365,7 +365,7 @@ static void a_sum_at_its_end_sticks(void **state)
 	xb_filter_free(other);
 }
 
-static void only_a_counting_one_deletes(void **state)
+TEST(only_a_counting_one_deletes)
 {
 	struct xb_filter *filter = make(10, 0.01, XB_FILTER_STANDARD, 1);
 
@@ -376,7 +376,7 @@ static void only_a_counting_one_deletes(void **state)
 }
 
 /* The example of every text: a million elements at 0.01 take 9,585,059 bits and 7 hashes. */
-static void formulas(void **state)
+TEST(formulas)
 {
 	assert_int_equal(xb_filter_hashes_for(0.01), 7);
 	assert_true(fabs(xb_filter_bits_for(1e6, 0.01, 7) / 9585059 - 1) < 1e-3);
@@ -390,7 +390,7 @@ static void formulas(void **state)
 	}
 }
 
-static void what_cannot_be_made(void **state)
+TEST(what_cannot_be_made)
 {
 	static const struct {
 		double elements, rate;
@@ -424,7 +424,7 @@ static void what_cannot_be_made(void **state)
 }
 
 /* As a file may say: nothing is allocated by that. */
-static void made_for_more_than_can_be(void **state)
+TEST(made_for_more_than_can_be)
 {
 	struct xb_filter *filter = make_counting(100, 3), *copy;
 
@@ -436,7 +436,7 @@ static void made_for_more_than_can_be(void **state)
 	xb_filter_free(copy);
 }
 
-static void a_full_one(void **state)
+TEST(a_full_one)
 {
 	for (int kind = XB_FILTER_STANDARD; kind <= XB_FILTER_GUAVA_64; kind++) {
 		struct xb_filter *filter = make(1, 0.1, (enum xb_filter_kind)kind, 1);
@@ -447,25 +447,3 @@ static void a_full_one(void **state)
 		xb_filter_free(filter);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(rates),
-	cmocka_unit_test(sums_cost_small_filters_more),
-	cmocka_unit_test(a_put_tells_whether_it_was_new),
-	cmocka_unit_test(counts),
-	cmocka_unit_test(all_of_two),
-	cmocka_unit_test(what_cannot_be_combined),
-	cmocka_unit_test(deletes),
-	cmocka_unit_test(deleting_what_is_absent_changes_nothing),
-	cmocka_unit_test(no_accident_is_deleted),
-	cmocka_unit_test(elements_come_and_go),
-	cmocka_unit_test(a_counter_at_its_end_sticks),
-	cmocka_unit_test(a_sum_at_its_end_sticks),
-	cmocka_unit_test(only_a_counting_one_deletes),
-	cmocka_unit_test(formulas),
-	cmocka_unit_test(what_cannot_be_made),
-	cmocka_unit_test(made_for_more_than_can_be),
-	cmocka_unit_test(a_full_one),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -76,7 +76,7 @@ static struct xb_filter *make_number(int number)
 	return make((enum xb_filter_kind)(number % 4), number == 4);
 }
 
-static void written_and_read(void **state)
+TEST(written_and_read)
 {
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *asked, *changed;
@@ -135,7 +135,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, struct xb_filter **filt
 	return got;
 }
 
-static void cut_short_or_too_long(void **state)
+TEST(cut_short_or_too_long)
 {
 	uint8_t bytes[16384] = {0};
 
@@ -154,7 +154,7 @@ static void cut_short_or_too_long(void **state)
 }
 
 /* Every bit that is not as it was written; Guava's format has no check sum. */
-static void damaged(void **state)
+TEST(damaged)
 {
 	uint8_t bytes[16384];
 
@@ -172,7 +172,7 @@ static void damaged(void **state)
 	}
 }
 
-static void of_guavas_only_what_it_reads(void **state)
+TEST(of_guavas_only_what_it_reads)
 {
 	static const uint8_t wrong[][14] = {
 		{2, 1, 0, 0, 0, 1},	     {0, 0, 0, 0, 0, 1},    {0, 1, 0, 0, 0, 0},
@@ -190,7 +190,7 @@ static void of_guavas_only_what_it_reads(void **state)
 }
 
 /* A sum that is right does not make a header right. */
-static void a_header_of_nonsense(void **state)
+TEST(a_header_of_nonsense)
 {
 	uint8_t bytes[16384];
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false), *got;
@@ -218,7 +218,7 @@ static void a_header_of_nonsense(void **state)
 	xb_filter_free(filter);
 }
 
-static void by_a_pipe(void **state)
+TEST(by_a_pipe)
 {
 	for (int i = 0; i < KINDS; i++) {
 		struct xb_filter *filter = make_number(i), *got;
@@ -238,7 +238,7 @@ static void by_a_pipe(void **state)
 }
 
 /* Where there is no room, the former file stays, and nothing else. */
-static void no_room(void **state)
+TEST(no_room)
 {
 	struct xb_filter *small = make(XB_FILTER_STANDARD, false), *large, *got;
 	struct rlimit before, limit;
@@ -260,7 +260,7 @@ static void no_room(void **state)
 	xb_filter_free(large);
 }
 
-static void links_and_permissions_stay(void **state)
+TEST(links_and_permissions_stay)
 {
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false);
 	char link[80];
@@ -279,7 +279,7 @@ static void links_and_permissions_stay(void **state)
 	xb_filter_free(filter);
 }
 
-static void what_is_no_file(void **state)
+TEST(what_is_no_file)
 {
 	struct xb_filter *filter = make(XB_FILTER_STANDARD, false), *got;
 
@@ -292,16 +292,4 @@ static void what_is_no_file(void **state)
 	xb_filter_free(filter);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(written_and_read),
-	cmocka_unit_test(cut_short_or_too_long),
-	cmocka_unit_test(damaged),
-	cmocka_unit_test(of_guavas_only_what_it_reads),
-	cmocka_unit_test(a_header_of_nonsense),
-	cmocka_unit_test(by_a_pipe),
-	cmocka_unit_test(no_room),
-	cmocka_unit_test(links_and_permissions_stay),
-	cmocka_unit_test(what_is_no_file),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

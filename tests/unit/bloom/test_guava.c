@@ -85,7 +85,7 @@ static void must_be_written_as(const struct xb_filter *filter, const char *path)
 	unlink(made);
 }
 
-static void the_same_byte_for_byte(void **state)
+TEST(the_same_byte_for_byte)
 {
 	static const char *const names[] = {"strings", "chars", "integers", "longs", "bytes"};
 
@@ -109,7 +109,7 @@ static void the_same_byte_for_byte(void **state)
 	}
 }
 
-static void the_same_sizes_and_figures(void **state)
+TEST(the_same_sizes_and_figures)
 {
 	FILE *file = fopen(DIRECTORY "sizes", "re");
 	unsigned long n, bits, count;
@@ -176,7 +176,7 @@ static void false_positives(bool wide, enum xb_funnel funnel, int known, const i
 	xb_filter_free(filter);
 }
 
-static void its_own_counts_32(void **state)
+TEST(its_own_counts_32)
 {
 	static const int first[] = {49,	 51,  59,  163, 199, 321, 325, 363, 367,
 				    469, 545, 561, 727, 769, 773, 781, 0};
@@ -184,14 +184,14 @@ static void its_own_counts_32(void **state)
 	false_positives(false, XB_FUNNEL_CHARS, 29824, first);
 }
 
-static void its_own_counts_64(void **state)
+TEST(its_own_counts_64)
 {
 	static const int first[] = {15, 25, 287, 319, 381, 399, 421, 465, 529, 697, 767, 857, 0};
 
 	false_positives(true, XB_FUNNEL_CHARS, 30104, first);
 }
 
-static void its_own_counts_utf8(void **state)
+TEST(its_own_counts_utf8)
 {
 	static const int first[] = {89, 129, 471, 723, 751, 835, 871, 0};
 
@@ -199,7 +199,7 @@ static void its_own_counts_utf8(void **state)
 }
 
 /* The tail is mixed as a whole word: nothing behind the end counts. */
-static void nothing_behind_the_end(void **state)
+TEST(nothing_behind_the_end)
 {
 	uint8_t bytes[64];
 
@@ -214,7 +214,7 @@ static void nothing_behind_the_end(void **state)
 	}
 }
 
-static void lines_that_are_no_elements(void **state)
+TEST(lines_that_are_no_elements)
 {
 	static const struct {
 		enum xb_funnel funnel;
@@ -248,12 +248,3 @@ static void lines_that_are_no_elements(void **state)
 	assert_int_equal(xb_funnel_take(XB_FUNNEL_LONG, "-9223372036854775808", 20, element), 8);
 	assert_memory_equal(element, "\0\0\0\0\0\0\0\x80", 8);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_same_byte_for_byte),     cmocka_unit_test(the_same_sizes_and_figures),
-	cmocka_unit_test(its_own_counts_32),	      cmocka_unit_test(its_own_counts_64),
-	cmocka_unit_test(its_own_counts_utf8),	      cmocka_unit_test(nothing_behind_the_end),
-	cmocka_unit_test(lines_that_are_no_elements),
-};
-
-TEST_MAIN(tests, NULL, NULL)

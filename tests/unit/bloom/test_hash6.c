@@ -52,7 +52,7 @@ static uint32_t half_of(const struct xb_sum6 *sum, const struct prefix *prefix)
 	return (uint32_t)((uint64_t)all >> 32);
 }
 
-static void is_the_formula(void **state)
+TEST(is_the_formula)
 {
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
@@ -66,7 +66,7 @@ static void is_the_formula(void **state)
 }
 
 /* As the packet path computes it: the term of the length once, the sums apart. */
-static void parts_add_up(void **state)
+TEST(parts_add_up)
 {
 	for (int i = 0; i < 1000; i++) {
 		struct xb_key6 key = draw_key();
@@ -103,7 +103,7 @@ static const struct prefix pairs[][2] = {
 	{{0, 0, 0}, {~0ULL, ~0ULL, 128}},
 };
 
-static void no_pair_is_worse_than_chance(void **state)
+TEST(no_pair_is_worse_than_chance)
 {
 	if (is_slowed())
 		return;
@@ -124,7 +124,7 @@ static void no_pair_is_worse_than_chance(void **state)
 }
 
 /* Addresses of each length that begin alike, as one packet asks for them. */
-static void lengths_of_one_address_differ(void **state)
+TEST(lengths_of_one_address_differ)
 {
 	for (int i = 0; i < 100; i++) {
 		struct xb_key6 key = draw_key();
@@ -140,11 +140,4 @@ static void lengths_of_one_address_differ(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(is_the_formula),
-	cmocka_unit_test(parts_add_up),
-	cmocka_unit_test(no_pair_is_worse_than_chance),
-	cmocka_unit_test(lengths_of_one_address_differ),
-};
-
-TEST_MAIN(tests, begin, NULL)
+ALL_TESTS(begin, NULL);

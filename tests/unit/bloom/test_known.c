@@ -53,7 +53,7 @@ static int has(const struct table *table, uint32_t address, uint32_t now)
 
 /* Known in its period and the next one, whatever their numbers are, and also to a reader that a
  * turn has overtaken. */
-static void two_periods(void **state)
+TEST(two_periods)
 {
 	for (uint32_t now = 0; now < 600; now++) {
 		struct table table = make(1);
@@ -71,7 +71,7 @@ static void two_periods(void **state)
 }
 
 /* A line that turns under others' sources keeps the former period, and no older one. */
-static void a_turn_keeps_the_former(void **state)
+TEST(a_turn_keeps_the_former)
 {
 	struct table table = make(1);
 
@@ -86,7 +86,7 @@ static void a_turn_keeps_the_former(void **state)
 }
 
 /* One who has the number of the former period still comes into a half that counts. */
-static void a_late_one_is_known(void **state)
+TEST(a_late_one_is_known)
 {
 	struct table table = make(1);
 
@@ -98,7 +98,7 @@ static void a_late_one_is_known(void **state)
 	free(table.line);
 }
 
-static void a_renewed_one_stays(void **state)
+TEST(a_renewed_one_stays)
 {
 	struct table table = make(16);
 
@@ -111,7 +111,7 @@ static void a_renewed_one_stays(void **state)
 }
 
 /* One who was held up over several turns does not take for forgotten what came meanwhile. */
-static void a_writer_from_long_ago(void **state)
+TEST(a_writer_from_long_ago)
 {
 	struct table table = make(1);
 
@@ -126,7 +126,7 @@ static void a_writer_from_long_ago(void **state)
 }
 
 /* Periods that passed while nobody connected, and a clock that stands still. */
-static void the_clock_turns(void **state)
+TEST(the_clock_turns)
 {
 	uint64_t period = (uint64_t)1000 << 32 | 7;
 
@@ -180,7 +180,7 @@ static void *write_all(void *context)
 	return NULL;
 }
 
-static void no_writer_loses(void **state)
+TEST(no_writer_loses)
 {
 	struct race race = {.known = {.remember = 1}};
 	struct writer writers[WRITERS];
@@ -241,14 +241,14 @@ static void rate_is_kept(double rate)
 	free(table.line);
 }
 
-static void rates_are_kept(void **state)
+TEST(rates_are_kept)
 {
 	rate_is_kept(1e-2);
 	if (!is_slowed())
 		rate_is_kept(1e-3);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	uint32_t small, large;
 
@@ -261,17 +261,3 @@ static void sizes(void **state)
 	assert_true(xb_known_sources(0, 100) < 1e-9);
 	assert_true(isfinite(xb_known_sources(UINT64_MAX, 100)));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(two_periods),
-	cmocka_unit_test(a_turn_keeps_the_former),
-	cmocka_unit_test(a_late_one_is_known),
-	cmocka_unit_test(a_renewed_one_stays),
-	cmocka_unit_test(the_clock_turns),
-	cmocka_unit_test(a_writer_from_long_ago),
-	cmocka_unit_test(no_writer_loses),
-	cmocka_unit_test(rates_are_kept),
-	cmocka_unit_test(sizes),
-};
-
-TEST_MAIN(tests, NULL, NULL)

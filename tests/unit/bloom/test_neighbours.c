@@ -192,24 +192,24 @@ static void check(const char *what, uint32_t distance)
 	assert_true(sum > 0.5);
 }
 
-static void scattered(void **state)
+TEST(scattered)
 {
 	check("scattered", 0);
 }
 
-static void in_a_row(void **state)
+TEST(in_a_row)
 {
 	check("in a row", 2);
 }
 
-static void at_a_distance(void **state)
+TEST(at_a_distance)
 {
 	check("256 apart", 256);
 	check("1024 apart", 1024);
 	check("65536 apart", 65536);
 }
 
-static void for_a_service(void **state)
+TEST(for_a_service)
 {
 	mark = xb_scoped4_mark(1, 32);
 	scattered(state);
@@ -219,7 +219,7 @@ static void for_a_service(void **state)
 }
 
 /* The same addresses, asked for in each other class and length. */
-static void in_other_classes(void **state)
+TEST(in_other_classes)
 {
 	double tried = 0, wrong = 0, rate;
 	struct filter filter = {.key = {.a = draw(), .b = draw()}};
@@ -243,7 +243,7 @@ static void in_other_classes(void **state)
 	assert_true(rate > 0.5);
 }
 
-static void of_ipv6(void **state)
+TEST(of_ipv6)
 {
 	for (word6 = 1; word6 <= 4; word6++) {
 		printf("word %u of IPv6\n", word6);
@@ -254,7 +254,7 @@ static void of_ipv6(void **state)
 	word6 = 0;
 }
 
-static void of_names(void **state)
+TEST(of_names)
 {
 	for (half = 1; half <= LETTERS; half++) {
 		printf(half < LETTERS ? "half %u of a name\n" : "letters of a name\n", half);
@@ -264,12 +264,3 @@ static void of_names(void **state)
 	}
 	half = 0;
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(scattered),	    cmocka_unit_test(in_a_row),
-	cmocka_unit_test(at_a_distance),    cmocka_unit_test(for_a_service),
-	cmocka_unit_test(in_other_classes), cmocka_unit_test(of_ipv6),
-	cmocka_unit_test(of_names),
-};
-
-TEST_MAIN(tests, NULL, NULL)

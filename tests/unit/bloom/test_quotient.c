@@ -31,7 +31,7 @@ static uint64_t rank_of(const struct xb_quotient *quotient)
 	return (uint64_t)(quotient->start + quotient->home) << 32 | quotient->remainder;
 }
 
-static void no_two_addresses_are_the_same(void **state)
+TEST(no_two_addresses_are_the_same)
 {
 	for (size_t i = 0; i < GEOMETRIES * amount(2, 20); i++) {
 		const struct xb_buckets *geometry = &geometries[i % GEOMETRIES];
@@ -59,7 +59,7 @@ static void no_two_addresses_are_the_same(void **state)
 
 /* With one bucket less than is asked for, some two addresses of a bucket have one remainder: it has
  * 2^20 of them in the second case, and one remainder less. */
-static void fewer_buckets_do_not_suffice(void **state)
+TEST(fewer_buckets_do_not_suffice)
 {
 	static const struct xb_buckets few[] = {{1, 131076, 16}, {1, 4096, 21}, {1, 2, 32}};
 	const struct xb_quotient_key key = new_key4();
@@ -88,7 +88,7 @@ static void fewer_buckets_do_not_suffice(void **state)
 	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 3000000000U, 32}, XB_SLOTS_ADDRESS));
 }
 
-static void either_place_tells_the_other(void **state)
+TEST(either_place_tells_the_other)
 {
 	for (size_t i = 0; i < GEOMETRIES; i++) {
 		const struct xb_buckets *geometry = &geometries[i];
@@ -130,7 +130,7 @@ static double scatter(const uint16_t *load, const struct xb_buckets *geometry, s
 
 /* Addresses at equal distances, for both places. The bound is of the mean over keys: single keys
  * may be unlucky, and cost a second line then. */
-static void regular_lists_spread(void **state)
+TEST(regular_lists_spread)
 {
 	static const uint32_t distances[] = {1,	  2,	3,    16,    255,   256,
 					     257, 1000, 4096, 65536, 65537, 1 << 20};
@@ -170,15 +170,7 @@ static void regular_lists_spread(void **state)
 	}
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_two_addresses_are_the_same),
-		cmocka_unit_test(fewer_buckets_do_not_suffice),
-		cmocka_unit_test(either_place_tells_the_other),
-		cmocka_unit_test(regular_lists_spread),
-	};
-
 	begin_random();
-	return cmocka_run_group_tests_name("quotient", tests, NULL, NULL);
 }

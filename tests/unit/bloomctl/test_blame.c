@@ -54,7 +54,7 @@ static const char *told(uint8_t reason, uint8_t protocol, uint16_t port)
 	return out;
 }
 
-static void the_reason_tells(void **state)
+TEST(the_reason_tells)
 {
 	list_for(ADDRESS, "all", "all", XB_DOMAIN_DROP);
 	list_for(ADDRESS, "mail", "tcp/25", XB_DOMAIN_DROP);
@@ -72,7 +72,7 @@ static void the_reason_tells(void **state)
 	assert_string_equal(told(XB_NOT_ADMITTED, IPPROTO_TCP, 25), "-");
 }
 
-static void a_wider_entry_may_be_why(void **state)
+TEST(a_wider_entry_may_be_why)
 {
 	list_for(ADDRESS, "mail", "tcp/25", XB_DOMAIN_DROP);
 	list_for(NETWORK, "all", "all", XB_DOMAIN_DROP);
@@ -81,11 +81,4 @@ static void a_wider_entry_may_be_why(void **state)
 	assert_string_equal(told(XB_SCOPED_DROPPED, IPPROTO_TCP, 25), ADDRESS " mail");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_reason_tells),
-	TEST(a_wider_entry_may_be_why),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -51,7 +51,7 @@ static void assert_others(const struct holding *holding, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void no_list_holds_for_nothing(void **state)
+TEST(no_list_holds_for_nothing)
 {
 	struct holding holding = {0};
 
@@ -59,7 +59,7 @@ static void no_list_holds_for_nothing(void **state)
 	assert_false(holding_is(&holding) || holding.other || holding.others);
 }
 
-static void a_list_without_services_holds_for_each(void **state)
+TEST(a_list_without_services_holds_for_each)
 {
 	static const char *const services[] = {NULL, "tcp/25", "udp/65535", "icmp"};
 
@@ -72,7 +72,7 @@ static void a_list_without_services_holds_for_each(void **state)
 	}
 }
 
-static void a_list_holds_for_its_services(void **state)
+TEST(a_list_holds_for_its_services)
 {
 	static const struct {
 		const char *service;
@@ -96,7 +96,7 @@ static void a_list_holds_for_its_services(void **state)
 }
 
 /* Any verdict but that one drops an address. */
-static void a_list_may_only_count(void **state)
+TEST(a_list_may_only_count)
 {
 	struct holding holding;
 
@@ -112,7 +112,7 @@ static void a_list_may_only_count(void **state)
 	assert_others(&holding, "tcp/53");
 }
 
-static void others_are_told_if_they_agree(void **state)
+TEST(others_are_told_if_they_agree)
 {
 	struct holding holding;
 
@@ -136,7 +136,7 @@ static void others_are_told_if_they_agree(void **state)
 }
 
 /* Of an address and of what covers it, one after the other. */
-static void several_are_added(void **state)
+TEST(several_are_added)
 {
 	struct holding holding = {0};
 
@@ -150,12 +150,4 @@ static void several_are_added(void **state)
 	assert_true(holding.drops && holding.others);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(no_list_holds_for_nothing),     TEST(a_list_without_services_holds_for_each),
-	TEST(a_list_holds_for_its_services), TEST(a_list_may_only_count),
-	TEST(others_are_told_if_they_agree), TEST(several_are_added),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

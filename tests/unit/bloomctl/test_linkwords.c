@@ -13,16 +13,10 @@ static void must_be(uint64_t away, bool back, const char *words)
 	assert_string_equal(link_words(&link, text), words);
 }
 
-static void words(void **state)
+TEST(words)
 {
 	must_be(2412345, true, "the link was away for 2.4 s");
 	must_be(100000, true, "the link was away for 0.1 s");
 	must_be(99000, true, "the link was away for 99 ms");
 	must_be(10000123, false, "the link is still away after 10.0 s");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(words),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -32,7 +32,7 @@ static void are(const char *const *names)
 
 #define ARE(...) are((const char *const[]){__VA_ARGS__, NULL})
 
-static void each_host_is_named_once(void **state)
+TEST(each_host_is_named_once)
 {
 	struct feed_config last = {.url = (char[]){"http://feeds.example/b"}};
 	struct feed_config local = {.next = &last, .url = (char[]){"file:///srv/list"}};
@@ -65,7 +65,7 @@ static void each_host_is_named_once(void **state)
 	assert_int_equal(hosts.count, 0);
 }
 
-static void there_are_not_too_many(void **state)
+TEST(there_are_not_too_many)
 {
 	static struct feed_config feeds[XB_PEER_HOSTS + 3];
 	static char urls[XB_PEER_HOSTS + 3][64];
@@ -81,9 +81,4 @@ static void there_are_not_too_many(void **state)
 	assert_string_equal(hosts.name[XB_PEER_HOSTS - 1], "h63.example");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(each_host_is_named_once, begin),
-	cmocka_unit_test_setup(there_are_not_too_many, begin),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, NULL);

@@ -27,7 +27,7 @@ static bool count(void *to, void *block)
 	return counter->next <= counter->last;
 }
 
-static void all_in_order(void **state)
+TEST(all_in_order)
 {
 	struct counter counter = {.last = BLOCKS - 1};
 	struct ahead *ahead = ahead_open(sizeof(uint32_t), count, &counter);
@@ -49,7 +49,7 @@ static bool wait_for_bytes(void *to, void *block)
 	return read(*(int *)to, block, 1) == 1;
 }
 
-static void it_ends_though_nobody_writes(void **state)
+TEST(it_ends_though_nobody_writes)
 {
 	struct ahead *ahead;
 	int ends[2];
@@ -64,10 +64,3 @@ static void it_ends_though_nobody_writes(void **state)
 	close(ends[0]);
 	close(ends[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_in_order),
-	cmocka_unit_test(it_ends_though_nobody_writes),
-};
-
-TEST_MAIN(tests, NULL, NULL)

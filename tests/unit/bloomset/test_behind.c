@@ -38,7 +38,7 @@ static void check_numbers(int fd)
 	free(numbers);
 }
 
-static void all_of_it_in_order(void **state)
+TEST(all_of_it_in_order)
 {
 	for (uint64_t memory = BEHIND_LEAST; memory <= 4 * BEHIND_LEAST; memory *= 2) {
 		struct behind behind;
@@ -69,7 +69,7 @@ static void open_pipe(struct behind *behind, int ends[2])
 }
 
 /* Few bytes need no thread. */
-static void what_fits_a_buffer(void **state)
+TEST(what_fits_a_buffer)
 {
 	char text[8] = "";
 	struct behind behind;
@@ -100,7 +100,7 @@ static int fill_until_it_fails(struct behind *behind)
 	return failure;
 }
 
-static void failures_are_told(void **state)
+TEST(failures_are_told)
 {
 	struct behind behind;
 	int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -117,7 +117,7 @@ static void failures_are_told(void **state)
 }
 
 /* A pipe takes 64 KiB until somebody reads. */
-static void it_ends_though_nobody_reads(void **state)
+TEST(it_ends_though_nobody_reads)
 {
 	struct behind behind;
 	int ends[2];
@@ -132,15 +132,7 @@ static void it_ends_though_nobody_reads(void **state)
 	behind_close(&(struct behind){0});
 }
 
-int main(void)
+BEFORE_MAIN(prepare)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_in_order),
-		cmocka_unit_test(what_fits_a_buffer),
-		cmocka_unit_test(failures_are_told),
-		cmocka_unit_test(it_ends_though_nobody_reads),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

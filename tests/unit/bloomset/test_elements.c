@@ -47,7 +47,7 @@ static int read_twice(const struct input_terms *terms, const char *first, const 
 	return error;
 }
 
-static void one_that_grows(void **state)
+TEST(one_that_grows)
 {
 	unsigned int count;
 
@@ -59,7 +59,7 @@ static void one_that_grows(void **state)
 	}
 }
 
-static void one_that_changes(void **state)
+TEST(one_that_changes)
 {
 	static const char *const others[] = {"192.0.2.1\n", "192.0.2.1\n192.0.2.3\n",
 					     "192.0.2.9\n192.0.2.8\n192.0.2.7\n", ""};
@@ -79,7 +79,7 @@ static int refuse_third(void *to, const char *text, size_t size)
 	return ++*(unsigned int *)to == 3 ? xb_input_error("wrong") : 0;
 }
 
-static void an_error_has_its_line(void **state)
+TEST(an_error_has_its_line)
 {
 	struct input input;
 	unsigned int count = 0;
@@ -90,19 +90,16 @@ static void an_error_has_its_line(void **state)
 	assert_non_null(strstr(xb_error_message(), ", line 3: wrong"));
 }
 
-int main(void)
+static int begin(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_grows),
-		cmocka_unit_test(one_that_changes),
-		cmocka_unit_test(an_error_has_its_line),
-	};
-	int fd = mkstemp(path), failed;
+	int fd = mkstemp(path);
 
-	if (fd < 0)
-		return 1;
-	close(fd);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(path);
-	return failed;
+	return fd < 0 ? -1 : close(fd);
 }
+
+static int end(void **state)
+{
+	return unlink(path);
+}
+
+ALL_TESTS(begin, end);

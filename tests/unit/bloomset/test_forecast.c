@@ -25,7 +25,7 @@ static uint64_t writes(uint64_t size, uint64_t memory, bool most)
 	return forecast_writes(&plan, inputs, most) / MIB;
 }
 
-static void parts_that_are_written_again(void **state)
+TEST(parts_that_are_written_again)
 {
 	assert_int_equal(writes(1, 16, true), 0);
 	assert_int_equal(writes(200, 16, true), 400);
@@ -36,9 +36,3 @@ static void parts_that_are_written_again(void **state)
 	/* Parts of parts that are too large, too. */
 	assert_int_equal(writes(100000, 16, true), 600000);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(parts_that_are_written_again),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -131,7 +131,7 @@ static void expect_same(struct text *text)
 	text->size = 0;
 }
 
-static void lines_of_all_sizes(void **state)
+TEST(lines_of_all_sizes)
 {
 	static const size_t around[] = {1, CUT_BYTES / 2, CUT_BYTES, 2 * CUT_BYTES, MOST - 2};
 	struct text text = {0};
@@ -151,7 +151,7 @@ static void lines_of_all_sizes(void **state)
 	free(text.bytes);
 }
 
-static void lines_by_dice(void **state)
+TEST(lines_by_dice)
 {
 	struct text text = {0};
 	uint32_t dice;
@@ -172,7 +172,7 @@ static void lines_by_dice(void **state)
 }
 
 /* More than a block has records for. */
-static void many_short_lines(void **state)
+TEST(many_short_lines)
 {
 	struct text text = {0};
 
@@ -185,7 +185,7 @@ static void many_short_lines(void **state)
 	free(text.bytes);
 }
 
-static void numbers_and_others(void **state)
+TEST(numbers_and_others)
 {
 	struct text text = {0};
 	struct taken taken;
@@ -212,7 +212,7 @@ static void numbers_and_others(void **state)
 	free(text.bytes);
 }
 
-static void an_error_has_its_line(void **state)
+TEST(an_error_has_its_line)
 {
 	struct text text = {0};
 	struct taken taken;
@@ -231,7 +231,7 @@ static void an_error_has_its_line(void **state)
 }
 
 /* The beginning of a gzip file, and no more. */
-static void an_error_of_the_file(void **state)
+TEST(an_error_of_the_file)
 {
 	static char head[] = {0x1f, (char)0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
 	const struct text text = {head, sizeof(head), 0};
@@ -265,7 +265,7 @@ static int take_and_ask(void *to, const struct batch *batch)
 }
 
 /* Each line is given before the next one is written. */
-static void a_line_is_not_held_back(void **state)
+TEST(a_line_is_not_held_back)
 {
 	const struct input_terms terms = {
 		.lines = true, .key = key, .most = MOST, .unpacking = 1 << 23};
@@ -281,12 +281,3 @@ static void a_line_is_not_held_back(void **state)
 	assert_int_equal(asked.lines, 50000);
 	close(ends[0]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(lines_of_all_sizes),	   cmocka_unit_test(lines_by_dice),
-	cmocka_unit_test(many_short_lines),	   cmocka_unit_test(numbers_and_others),
-	cmocka_unit_test(an_error_has_its_line),   cmocka_unit_test(an_error_of_the_file),
-	cmocka_unit_test(a_line_is_not_held_back),
-};
-
-TEST_MAIN(tests, NULL, NULL)

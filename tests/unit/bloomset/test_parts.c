@@ -55,7 +55,7 @@ static uint64_t given(const struct rule *rule, uint64_t memory, int stop, bool *
 	return output.lines;
 }
 
-static void parts_of_parts(void **state)
+TEST(parts_of_parts)
 {
 	static const struct {
 		struct rule rule;
@@ -76,7 +76,7 @@ static void parts_of_parts(void **state)
 }
 
 /* Where nothing helps, that is told. */
-static void too_little(void **state)
+TEST(too_little)
 {
 	static const struct rule rule = {RULE_ANY, 0, 2};
 	bool again;
@@ -84,10 +84,3 @@ static void too_little(void **state)
 	given(&rule, 8 << 10, -EINVAL, &again);
 	assert_non_null(strstr(xb_error_message(), "more memory"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(parts_of_parts),
-	cmocka_unit_test(too_little),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -27,7 +27,7 @@ static double measured(const struct sieve *sieve)
 	return (double)found / STRANGE;
 }
 
-static void a_rate_as_measured(void **state)
+TEST(a_rate_as_measured)
 {
 	static const unsigned int bits[] = {1, 2, 3, 5, 8, 12};
 	struct sieve sieve;
@@ -49,7 +49,7 @@ static void a_rate_as_measured(void **state)
 }
 
 /* The count by the bits that are set is right, or there is none: never a wrong one. */
-static void a_count_or_none(void **state)
+TEST(a_count_or_none)
 {
 	struct sieve sieve;
 	uint32_t put = 0;
@@ -69,10 +69,3 @@ static void a_count_or_none(void **state)
 	assert_true(isinf(sieve_count(&sieve)));
 	sieve_close(&sieve);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_rate_as_measured),
-	cmocka_unit_test(a_count_or_none),
-};
-
-TEST_MAIN(tests, NULL, NULL)

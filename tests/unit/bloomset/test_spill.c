@@ -27,7 +27,7 @@ static int in_order(void *to, uint32_t file, const char *bytes, size_t size)
 }
 
 /* Where many thousands of chunks are is in the file, too. */
-static void chunks_without_number(void **state)
+TEST(chunks_without_number)
 {
 	const uint32_t records = 2000000, streams = 4;
 	struct budget budget = {.size = 64 * KIB};
@@ -59,7 +59,7 @@ static int add_size(void *to, uint32_t file, const char *bytes, size_t size)
 }
 
 /* A long record takes the room of short ones, which were kept for others of their size. */
-static void long_records(void **state)
+TEST(long_records)
 {
 	const size_t size = 48 * KIB;
 	struct budget budget = {.size = 100 * KIB};
@@ -88,7 +88,7 @@ static int give_way(void *to, uint64_t bytes)
 	return spill_give_way(to, bytes);
 }
 
-static void others_need_it(void **state)
+TEST(others_need_it)
 {
 	struct budget budget = {.size = 100 * KIB, .give_way = give_way};
 	uint64_t bytes = 0;
@@ -114,7 +114,7 @@ static void others_need_it(void **state)
 }
 
 /* A counter for each number takes more streams than a bit; a chunk for each is within the pool. */
-static void streams_of_numbers(void **state)
+TEST(streams_of_numbers)
 {
 	const uint64_t memory = 16 << 20, pool = memory / 4;
 	const struct rule rules[] = {
@@ -137,12 +137,3 @@ static void streams_of_numbers(void **state)
 		spill_close(&spill);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(chunks_without_number),
-	cmocka_unit_test(long_records),
-	cmocka_unit_test(others_need_it),
-	cmocka_unit_test(streams_of_numbers),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -111,7 +111,7 @@ static void read_cut_again(void)
 	seen = *cut_file("xbt-cut-one");
 }
 
-static void a_file_that_was_cut(void **state)
+TEST(a_file_that_was_cut)
 {
 	is_told(read_cut, "reader: the file of two is damaged\n");
 	is_told(read_cut_again, "reader: 100%\n");
@@ -128,7 +128,7 @@ static void read_long(void)
 }
 
 /* It is cut, and a whole line all the same. */
-static void a_message_that_is_too_long(void **state)
+TEST(a_message_that_is_too_long)
 {
 	static char text[3 * XB_PATH_MAX];
 	int status = outcome(read_long, text, sizeof(text));
@@ -154,7 +154,7 @@ static void read_four(void)
 	seen = *cut_file("xbt-d");
 }
 
-static void several_files(void **state)
+TEST(several_files)
 {
 	is_told(read_four, "reader: still d\n");
 }
@@ -186,7 +186,7 @@ static void read_unwatched(void)
 	seen = *cut_file("xbt-cut-one");
 }
 
-static void faults_elsewhere(void **state)
+TEST(faults_elsewhere)
 {
 	is_killed(read_another, SIGBUS);
 	is_killed(read_nowhere, SIGSEGV);
@@ -203,7 +203,7 @@ static void end_expected(void)
 	xb_mapfault_end("xbt-cut-one");
 }
 
-static void damage_found_otherwise(void **state)
+TEST(damage_found_otherwise)
 {
 	is_told(end_expected, "reader: damaged\n");
 }
@@ -233,7 +233,7 @@ static void fault_undoing(void)
 	read_nowhere();
 }
 
-static void undone_before_the_end(void **state)
+TEST(undone_before_the_end)
 {
 	is_told(read_undoing, "undone, reader: 100%\n");
 	is_told(read_done_undoing, "reader: 100%\n");
@@ -298,7 +298,7 @@ static void abort_elsewhere(void)
 	abort();
 }
 
-static void libraries_that_were_misled(void **state)
+TEST(libraries_that_were_misled)
 {
 	is_told(fault_in_library, "reader: misled\n");
 	is_told(abort_in_library, "reader: misled\n");
@@ -306,15 +306,3 @@ static void libraries_that_were_misled(void **state)
 	is_killed(fault_in_the_program, SIGSEGV);
 	is_killed(abort_elsewhere, SIGABRT);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_file_that_was_cut),
-	cmocka_unit_test(a_message_that_is_too_long),
-	cmocka_unit_test(several_files),
-	cmocka_unit_test(faults_elsewhere),
-	cmocka_unit_test(damage_found_otherwise),
-	cmocka_unit_test(undone_before_the_end),
-	cmocka_unit_test(libraries_that_were_misled),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -109,7 +109,7 @@ static int parse(struct arguments *arguments, const char *line)
 	return code;
 }
 
-static void in_front(void **state)
+TEST(in_front)
 {
 	static const struct row rows[] = {
 		{"p", "|"},
@@ -134,7 +134,7 @@ static void in_front(void **state)
 
 #define LISTED "; xdp-bloom --help lists them"
 
-static void wrong_ones_in_front(void **state)
+TEST(wrong_ones_in_front)
 {
 	static const struct row rows[] = {
 		{"p --state", "option '--state' needs a value"},
@@ -164,7 +164,7 @@ static void wrong_ones_in_front(void **state)
 	assert_string_equal(xb_error_message(), "");
 }
 
-static void the_version(void **state)
+TEST(the_version)
 {
 	static const char *const lines[] = {"p -V", "p --version", "p -qV add"};
 	struct arguments arguments;
@@ -190,7 +190,7 @@ static void check_behind(const struct verb *verb, const struct row *row)
 	assert_null(arguments.argv[arguments.argc]);
 }
 
-static void behind(void **state)
+TEST(behind)
 {
 	static const struct row rows[] = {
 		{"add", "| add"},
@@ -214,7 +214,7 @@ static void behind(void **state)
 		check_behind(&add, &rows[i]);
 }
 
-static void those_of_the_verb_come_first(void **state)
+TEST(those_of_the_verb_come_first)
 {
 	static const struct row rows[] =
 		{
@@ -262,7 +262,7 @@ static int read_verb(struct arguments *arguments, const char *line)
 	return code;
 }
 
-static void wrong_ones_behind(void **state)
+TEST(wrong_ones_behind)
 {
 	static const struct row rows[] = {
 		{"add --state", "option '--state' needs a value" USAGE},
@@ -296,14 +296,3 @@ static void wrong_ones_behind(void **state)
 	assert_int_equal(read_verb(&arguments, "add -l a --rate 1 b -- -x"), 0);
 	assert_int_equal(optind, 6);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(in_front),
-	cmocka_unit_test(wrong_ones_in_front),
-	cmocka_unit_test(the_version),
-	cmocka_unit_test(behind),
-	cmocka_unit_test(those_of_the_verb_come_first),
-	cmocka_unit_test(wrong_ones_behind),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -66,7 +66,7 @@ static const char *const no_numbers[] = {"",
 					 "18446744073709551616",
 					 "99999999999999999999999999"};
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	uint64_t number;
 
@@ -88,7 +88,7 @@ static void numbers(void **state)
 			    "--option takes a whole number from 5 to 6, not '7'" USAGE);
 }
 
-static void seconds(void **state)
+TEST(seconds)
 {
 	check(cli_seconds, "0", 0, 9, 0);
 	check(cli_seconds, "90", 0, 90, 90);
@@ -115,7 +115,7 @@ static void seconds(void **state)
 	refuse(cli_seconds, "h", 0, UINT32_MAX);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	uint64_t bytes;
 
@@ -148,7 +148,7 @@ static void sizes(void **state)
 			    "not '1'" USAGE);
 }
 
-static void bytes(void **state)
+TEST(bytes)
 {
 	const char *first;
 
@@ -167,7 +167,7 @@ static void bytes(void **state)
 	assert_string_equal(first, "1 B");
 }
 
-static void times(void **state)
+TEST(times)
 {
 	char out[32];
 
@@ -176,10 +176,3 @@ static void times(void **state)
 	assert_string_equal(xb_time_format(951782400, out), "2000-02-29T00:00:00Z");
 	assert_string_equal(xb_time_format(UINT32_MAX, out), "2106-02-07T06:28:15Z");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(numbers), cmocka_unit_test(seconds), cmocka_unit_test(sizes),
-	cmocka_unit_test(bytes),   cmocka_unit_test(times),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -111,7 +111,7 @@ struct row {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)                                \
 	assert_string_equal(read_line(options, how, rows[i].line), rows[i].expected)
 
-static void options_and_operands(void **state)
+TEST(options_and_operands)
 {
 	static const struct row rows[] = {
 		{"", "|"},
@@ -134,7 +134,7 @@ static void options_and_operands(void **state)
 	CHECK(table, ":", rows);
 }
 
-static void a_beginning_is_no_name(void **state)
+TEST(a_beginning_is_no_name)
 {
 	static const struct row rows[] = {
 		{"--ex", "?--ex"},
@@ -159,7 +159,7 @@ static void a_beginning_is_no_name(void **state)
 	CHECK(table, ":", rows);
 }
 
-static void wrong_ones(void **state)
+TEST(wrong_ones)
 {
 	static const struct row rows[] = {
 		{"--frob", "?--frob"},
@@ -176,7 +176,7 @@ static void wrong_ones(void **state)
 }
 
 /* getopt_long() stays at such a word as long as it has further letters. */
-static void wrong_letters(void **state)
+TEST(wrong_letters)
 {
 	static const struct row rows[] = {
 		{"-x", "?-x"},
@@ -199,7 +199,7 @@ static void wrong_letters(void **state)
 	CHECK(table, ":", rows);
 }
 
-static void operands_end_what_stands_in_front(void **state)
+TEST(operands_end_what_stands_in_front)
 {
 	static const struct row rows[] = {
 		{"-e a -x", "e | a -x"}, {"-xe a", "?-xe"},	{"-e -xe a", "e ?-xe"},
@@ -209,7 +209,7 @@ static void operands_end_what_stands_in_front(void **state)
 	CHECK(table, "+:", rows);
 }
 
-static void contradictions(void **state)
+TEST(contradictions)
 {
 	static const struct row rows[] = {
 		{"--mode a --size 1", "m=a s=1 |"},
@@ -230,7 +230,7 @@ static void contradictions(void **state)
 }
 
 /* However often the same is said before. */
-static void contradiction_after_much(void **state)
+TEST(contradiction_after_much)
 {
 	option_forget(choices);
 	for (int i = 0; i < 8 * OPTIONS_MAX; i++)
@@ -247,7 +247,7 @@ static void contradiction_after_much(void **state)
 	option_forget(table);
 }
 
-static void values_that_are_not_taken(void **state)
+TEST(values_that_are_not_taken)
 {
 	assert_true(option_is_valued(table, "--exist=yes"));
 	assert_true(option_is_valued(table, "--force="));
@@ -258,7 +258,7 @@ static void values_that_are_not_taken(void **state)
 	assert_false(option_is_valued(NULL, "--exist=yes"));
 }
 
-static void no_table(void **state)
+TEST(no_table)
 {
 	static const struct row rows[] = {
 		{"", "|"}, {"a", "| a"}, {"--list", "?--list"}, {"-l x", "?-l"}, {"a -le", "?-le"},
@@ -284,7 +284,7 @@ static bool aborts_with(const struct option_spec *options)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-static void as_many_as_there_is_room_for(void **state)
+TEST(as_many_as_there_is_room_for)
 {
 	struct option_spec many[OPTIONS_MAX + 3] = {{.name = "before"}};
 	char names[OPTIONS_MAX + 1][16];
@@ -299,7 +299,7 @@ static void as_many_as_there_is_room_for(void **state)
 	assert_true(aborts_with(many));
 }
 
-static void letters(void **state)
+TEST(letters)
 {
 	struct option_spec many[2 * OPTIONS_MAX + 1] = {0};
 	struct {
@@ -321,7 +321,7 @@ static void letters(void **state)
 	assert_int_equal(out.behind, 'z');
 }
 
-static void whose_value_is_the_next_word(void **state)
+TEST(whose_value_is_the_next_word)
 {
 	static const char *const takes[] = {"--list", "--list-format", "-l"};
 	static const char *const takes_not[] = {
@@ -337,7 +337,7 @@ static void whose_value_is_the_next_word(void **state)
 		assert_false(option_takes_next(table, takes_not[i]));
 }
 
-static void known_by_its_whole_name(void **state)
+TEST(known_by_its_whole_name)
 {
 	assert_true(option_known(table, "list"));
 	assert_true(option_known(table, "list-format"));
@@ -348,21 +348,3 @@ static void known_by_its_whole_name(void **state)
 	assert_false(option_known(table, ""));
 	assert_false(option_known(NULL, "list"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(options_and_operands),
-	cmocka_unit_test(a_beginning_is_no_name),
-	cmocka_unit_test(wrong_ones),
-	cmocka_unit_test(wrong_letters),
-	cmocka_unit_test(operands_end_what_stands_in_front),
-	cmocka_unit_test(contradictions),
-	cmocka_unit_test(contradiction_after_much),
-	cmocka_unit_test(values_that_are_not_taken),
-	cmocka_unit_test(no_table),
-	cmocka_unit_test(as_many_as_there_is_room_for),
-	cmocka_unit_test(letters),
-	cmocka_unit_test(whose_value_is_the_next_word),
-	cmocka_unit_test(known_by_its_whole_name),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -37,7 +37,7 @@ static void check_verb(const char *names, const char *word, const char *expected
 	check(out, expected);
 }
 
-static void each_kind_of_slip(void **state)
+TEST(each_kind_of_slip)
 {
 	check_verb("add status import", "stats", "status");   /* left out */
 	check_verb("add status import", "sttatus", "status"); /* added */
@@ -48,7 +48,7 @@ static void each_kind_of_slip(void **state)
 	check_verb("add status import", "", "");
 }
 
-static void a_third_of_the_letters_may_be_wrong(void **state)
+TEST(a_third_of_the_letters_may_be_wrong)
 {
 	check_verb("abc", "abx", "abc");
 	check_verb("abc", "axx", "");
@@ -65,14 +65,14 @@ static void a_third_of_the_letters_may_be_wrong(void **state)
 	check_verb("a", "", "");
 }
 
-static void the_nearest_is_taken(void **state)
+TEST(the_nearest_is_taken)
 {
 	check_verb("abcdxx abcdex", "abcdef", "abcdex");
 	check_verb("abcdex abcdxx", "abcdef", "abcdex");
 	check_verb("abcdex abcdey", "abcdef", "abcdex"); /* else the first */
 }
 
-static void the_longest(void **state)
+TEST(the_longest)
 {
 	check_verb(LETTERS_24, LETTERS_22 "w", LETTERS_24);
 	/* None is as long as this. */
@@ -94,7 +94,7 @@ static void check_option(const char *word, const char *expected)
 	check(out, expected);
 }
 
-static void options(void **state)
+TEST(options)
 {
 	char out[SUGGEST_BYTES] = "z";
 
@@ -115,7 +115,7 @@ static void options(void **state)
 	assert_string_equal(suggest_option(NULL, "--list", out), "");
 }
 
-static void a_beginning_is_near(void **state)
+TEST(a_beginning_is_near)
 {
 	check_verb("status import", "s", "status");
 	check_verb("status import", "im", "import");
@@ -126,7 +126,7 @@ static void a_beginning_is_near(void **state)
 	check_option("--", "");
 }
 
-static void words_of_other_programs(void **state)
+TEST(words_of_other_programs)
 {
 	static const struct option_spec table[] = {{.name = "force"}, {.name = "timeout"}, {0}};
 	char out[SUGGEST_BYTES];
@@ -141,23 +141,10 @@ static void words_of_other_programs(void **state)
 	check(suggest_option(table + 1, "--for", out), "--timeout");
 }
 
-static void a_value_does_not_count(void **state)
+TEST(a_value_does_not_count)
 {
 	check_option("--lsit=a-long-value-behind-it", "--list");
 	check_option("--jsno=", "--json");
 	check_option("=--list", "");
 	check_option("--" LETTERS_22 "=" LETTERS_24, "--" LETTERS_22);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_kind_of_slip),
-	cmocka_unit_test(a_third_of_the_letters_may_be_wrong),
-	cmocka_unit_test(the_nearest_is_taken),
-	cmocka_unit_test(the_longest),
-	cmocka_unit_test(options),
-	cmocka_unit_test(a_beginning_is_near),
-	cmocka_unit_test(words_of_other_programs),
-	cmocka_unit_test(a_value_does_not_count),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -20,7 +20,7 @@ static void check(const struct verb *verb, const char *expected)
 	assert_int_equal(out.behind, 'z');
 }
 
-static void operands(void **state)
+TEST(operands)
 {
 	struct verb verb = {.name = "list"};
 
@@ -38,7 +38,7 @@ static void operands(void **state)
 	check(&verb, "auto list [ENTRY...]");
 }
 
-static void commands_below(void **state)
+TEST(commands_below)
 {
 	static const struct verb on = {.name = "on"}, off = {.name = "off"};
 	static const struct verb *const one[] = {&on, NULL}, *const two[] = {&on, &off, NULL};
@@ -47,7 +47,7 @@ static void commands_below(void **state)
 	check(&(struct verb){.name = "auto", .below = two}, "auto on|off ...");
 }
 
-static void options(void **state)
+TEST(options)
 {
 	static const struct option_spec none[] = {{0}},
 					all[] = {
@@ -73,7 +73,7 @@ static void options(void **state)
 }
 
 /* The longest line that is whole, and those that are cut. */
-static void a_long_line_is_cut(void **state)
+TEST(a_long_line_is_cut)
 {
 	char name[2 * USAGE_BYTES], line[2 * USAGE_BYTES + 16];
 
@@ -89,7 +89,7 @@ static void a_long_line_is_cut(void **state)
 	}
 }
 
-static void in_front_of_a_command(void **state)
+TEST(in_front_of_a_command)
 {
 	static const struct option_spec table[] = {
 		{.name = "json", .letter = 'j'},  {.name = "state", .value = "DIR"},
@@ -102,7 +102,7 @@ static void in_front_of_a_command(void **state)
 	assert_string_equal(out, "[-jq] [--state DIR] [--pin DIR]");
 }
 
-static void columns(void **state)
+TEST(columns)
 {
 	static const struct option_spec table[] = {
 		{.name = "json", .letter = 'j', .help = "answer in JSON"},
@@ -121,14 +121,3 @@ static void columns(void **state)
 	usage_print_options(table + 3);
 	assert_string_equal(heard(&hearing), "");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(operands),
-	cmocka_unit_test(commands_below),
-	cmocka_unit_test(options),
-	cmocka_unit_test(a_long_line_is_cut),
-	cmocka_unit_test(in_front_of_a_command),
-	cmocka_unit_test(columns),
-};
-
-TEST_MAIN(tests, NULL, NULL)

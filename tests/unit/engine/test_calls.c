@@ -74,7 +74,7 @@ static void noted(struct xb_iface_note note)
 	assert_int_equal(xb_anchor_note_put(&anchor, row, &note), 0);
 }
 
-static void packets_that_the_program_sees(void **state)
+TEST(packets_that_the_program_sees)
 {
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
@@ -84,7 +84,7 @@ static void packets_that_the_program_sees(void **state)
 	assert_int_equal(look(0, 50).calls, XB_CALLS_SEEN);
 }
 
-static void packets_that_no_program_sees(void **state)
+TEST(packets_that_no_program_sees)
 {
 	struct xb_calls_view view;
 
@@ -103,7 +103,7 @@ static void packets_that_no_program_sees(void **state)
 
 /* However many: one look at which packets had come is a driver that counts once a second, or after
  * it has called the program. */
-static void one_burst_is_no_verdict(void **state)
+TEST(one_burst_is_no_verdict)
 {
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 	assert_int_equal(look(64, 64).calls, XB_CALLS_SEEN);
@@ -118,7 +118,7 @@ static void one_burst_is_no_verdict(void **state)
 }
 
 /* As a process that has just begun finds them. */
-static void what_came_before_the_first_look(void **state)
+TEST(what_came_before_the_first_look)
 {
 	struct xb_calls_view view;
 
@@ -132,7 +132,7 @@ static void what_came_before_the_first_look(void **state)
 	assert_true(view.stale);
 }
 
-static void what_may_have_been_under_way(void **state)
+TEST(what_may_have_been_under_way)
 {
 	noted((struct xb_iface_note){.received = 1000, .calls = 0, .seen = 1, .slack = 128});
 	assert_int_equal(look(130, 5).calls, XB_CALLS_SEEN);
@@ -141,7 +141,7 @@ static void what_may_have_been_under_way(void **state)
 	assert_int_equal(look(136, 5).calls, XB_CALLS_DOUBTED);
 }
 
-static void counters_that_begin_anew(void **state)
+TEST(counters_that_begin_anew)
 {
 	noted((struct xb_iface_note){.received = 5000, .calls = 40, .seen = 1});
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
@@ -153,7 +153,7 @@ static void counters_that_begin_anew(void **state)
 	assert_int_equal(look(0, 0).calls, XB_CALLS_QUIET);
 }
 
-static void an_interface_that_was_opened_anew(void **state)
+TEST(an_interface_that_was_opened_anew)
 {
 	noted((struct xb_iface_note){
 		.received = 1000, .seen = 1, .ups = 1, .mtu = 1500, .cures = 1});
@@ -167,14 +167,5 @@ static void an_interface_that_was_opened_anew(void **state)
 	assert_int_equal(look(2, 2).cures, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(packets_that_the_program_sees, begin),
-	cmocka_unit_test_setup(packets_that_no_program_sees, begin),
-	cmocka_unit_test_setup(one_burst_is_no_verdict, begin),
-	cmocka_unit_test_setup(what_came_before_the_first_look, begin),
-	cmocka_unit_test_setup(what_may_have_been_under_way, begin),
-	cmocka_unit_test_setup(counters_that_begin_anew, begin),
-	cmocka_unit_test_setup(an_interface_that_was_opened_anew, begin),
-};
-
-TEST_MAIN(tests, begin_all, end_all)
+EACH_TEST(begin, NULL);
+ALL_TESTS(begin_all, end_all);

@@ -69,7 +69,7 @@ static uint64_t packets(const char *name)
 	return all;
 }
 
-static void follows_the_row(void **state)
+TEST(follows_the_row)
 {
 	ADVANCE({"eth0", 1, 5}, {"eth1", 2, 7});
 	ADVANCE({"eth0", 1, 6}, {"eth1", 2, 7});
@@ -78,7 +78,7 @@ static void follows_the_row(void **state)
 	assert_int_equal(packets("_other"), 0);
 }
 
-static void stays_when_the_row_is_gone(void **state)
+TEST(stays_when_the_row_is_gone)
 {
 	ADVANCE({"eth0", 1, 5});
 	advance(NULL, 0);
@@ -89,7 +89,7 @@ static void stays_when_the_row_is_gone(void **state)
 	assert_int_equal(packets("eth0"), 105);
 }
 
-static void goes_on_over_a_cleared_row(void **state)
+TEST(goes_on_over_a_cleared_row)
 {
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth0", 1, 3});
@@ -98,14 +98,14 @@ static void goes_on_over_a_cleared_row(void **state)
 	assert_int_equal(packets("eth0"), 9);
 }
 
-static void goes_on_in_another_table(void **state)
+TEST(goes_on_in_another_table)
 {
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth0", 2, 50});
 	assert_int_equal(packets("eth0"), 55);
 }
 
-static void counts_under_a_new_name_from_then_on(void **state)
+TEST(counts_under_a_new_name_from_then_on)
 {
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"lan0", 1, 8});
@@ -119,7 +119,7 @@ static void counts_under_a_new_name_from_then_on(void **state)
 	assert_int_equal(packets(NULL), 11);
 }
 
-static void exchanges_names(void **state)
+TEST(exchanges_names)
 {
 	ADVANCE({"eth0", 1, 5}, {"eth1", 2, 7});
 	ADVANCE({"eth1", 1, 6}, {"eth0", 2, 9});
@@ -129,7 +129,7 @@ static void exchanges_names(void **state)
 }
 
 /* Two rows have one name until a writer looks again. */
-static void adds_rows_of_one_name_up(void **state)
+TEST(adds_rows_of_one_name_up)
 {
 	ADVANCE({"eth0", 1, 5}, {"eth0", 2, 7});
 	assert_int_equal(packets("eth0"), 12);
@@ -137,7 +137,7 @@ static void adds_rows_of_one_name_up(void **state)
 	assert_int_equal(packets("eth0"), 13);
 }
 
-static void another_gets_the_number(void **state)
+TEST(another_gets_the_number)
 {
 	ADVANCE({"eth0", 1, 5});
 	ADVANCE({"eth1", 1, 2}); /* cleared */
@@ -145,7 +145,7 @@ static void another_gets_the_number(void **state)
 	assert_int_equal(packets("eth1"), 2);
 }
 
-static void those_that_are_gone_make_room(void **state)
+TEST(those_that_are_gone_make_room)
 {
 	char name[16];
 	uint64_t before = 0;
@@ -161,7 +161,7 @@ static void those_that_are_gone_make_room(void **state)
 	assert_int_equal(packets(NULL), 999 + 10 * 1000);
 }
 
-static void has_room_for_all_that_can_be(void **state)
+TEST(has_room_for_all_that_can_be)
 {
 	struct row rows[XB_IFACE_ROWS];
 	char name[XB_IFACE_ROWS][16];
@@ -179,7 +179,7 @@ static void has_room_for_all_that_can_be(void **state)
 
 /* Whatever comes: each figure only grows, and their sum is what was counted in all, as each row is
  * looked at before it is cleared. */
-static void a_thousand_events(void **state)
+TEST(a_thousand_events)
 {
 	struct row rows[8];
 	uint64_t counted = 0, next = 100, shown[8] = {0};
@@ -221,20 +221,4 @@ static void a_thousand_events(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(follows_the_row),
-	TEST(stays_when_the_row_is_gone),
-	TEST(goes_on_over_a_cleared_row),
-	TEST(goes_on_in_another_table),
-	TEST(counts_under_a_new_name_from_then_on),
-	TEST(exchanges_names),
-	TEST(adds_rows_of_one_name_up),
-	TEST(another_gets_the_number),
-	TEST(those_that_are_gone_make_room),
-	TEST(has_room_for_all_that_can_be),
-	TEST(a_thousand_events),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -58,12 +58,12 @@ static struct xb_list *automatic(void)
 	"\"policy\":\"enforce\",\"refused\":[],\"ports\":{\"dns\":[53],\"tls\":[],\"http\":[]},"   \
 	"\"answer_limit\":1000,\"memberships\":0}\n"
 
-static void an_empty_store(void **state)
+TEST(an_empty_store)
 {
 	must_be(DEFAULTS);
 }
 
-static void settings(void **state)
+TEST(settings)
 {
 	struct xb_wanted wanted = {.name = "x0", .mode = XB_MODE_SKB};
 	struct xb_scope scope;
@@ -88,7 +88,7 @@ static void settings(void **state)
 }
 
 /* Each membership has a line; what the machine allowed automatically has none. */
-static void entries(void **state)
+TEST(entries)
 {
 	char text[2048];
 
@@ -110,10 +110,4 @@ static void entries(void **state)
 	must_be(text);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(an_empty_store, begin_txn, end_txn),
-	cmocka_unit_test_setup_teardown(settings, begin_txn, end_txn),
-	cmocka_unit_test_setup_teardown(entries, begin_txn, end_txn),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

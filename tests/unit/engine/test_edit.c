@@ -85,7 +85,7 @@ static void is_in(const char *text, bool allow, const char *first, const char *s
 	xb_list_names_free(&lists);
 }
 
-static void entries_go_to_the_list_of_their_side(void **state)
+TEST(entries_go_to_the_list_of_their_side)
 {
 	add((struct xb_edit_terms){0}, "192.0.2.1");
 	add((struct xb_edit_terms){.list = "mine"}, "192.0.2.1");
@@ -110,7 +110,7 @@ static struct xb_membership membership_of(const char *text, const char *list)
 }
 
 /* Without `exist` an entry that is there is refused; with it, it takes what is given anew. */
-static void add_again(void **state)
+TEST(add_again)
 {
 	const struct xb_edit_terms again = {.add = true, .exist = true};
 	struct xb_edit_terms renewed = again;
@@ -137,7 +137,7 @@ static void add_again(void **state)
 	assert_int_equal(membership_of("192.0.2.1", "default").comment_size, 3);
 }
 
-static void too_wide(void **state)
+TEST(too_wide)
 {
 	static const char *const wide[] = {"10.0.0.0/7", "2000::/15", "localhost"};
 	struct xb_edit_refusal refusal;
@@ -159,7 +159,7 @@ static void too_wide(void **state)
 	}
 }
 
-static void named_twice(void **state)
+TEST(named_twice)
 {
 	struct xb_edit edit = {.terms = {.add = true}};
 	struct xb_edit_refusal refusal;
@@ -178,7 +178,7 @@ static void named_twice(void **state)
 }
 
 /* Out of one list or of all; what it says of that lasts. */
-static void del(void **state)
+TEST(del)
 {
 	struct xb_edit_result result = {.itemizes = true};
 	struct xb_edit_refusal refusal;
@@ -222,7 +222,7 @@ static enum xb_absence_kind absence_of(const char *text, const char *list,
 	return refusal->absence.kind;
 }
 
-static void del_finds_nothing(void **state)
+TEST(del_finds_nothing)
 {
 	struct xb_edit_refusal refusal;
 
@@ -247,7 +247,7 @@ static void del_finds_nothing(void **state)
 	xb_edit_refusal_free(&refusal);
 }
 
-static void del_of_an_unknown_list(void **state)
+TEST(del_of_an_unknown_list)
 {
 	struct xb_edit_terms terms = {.list = "new"};
 	struct xb_edit_result result = {0};
@@ -265,7 +265,7 @@ static void del_of_an_unknown_list(void **state)
 }
 
 /* It would come back with the next survey of the machine. */
-static void what_the_machine_needs_stays(void **state)
+TEST(what_the_machine_needs_stays)
 {
 	const struct xb_edit_terms out = {.allow = true};
 	struct xb_membership member = {.comment = "default route", .comment_size = 13};
@@ -288,7 +288,7 @@ static void what_the_machine_needs_stays(void **state)
 	is_in("192.0.2.1", true, "auto:gateway", NULL);
 }
 
-static void what_the_allowlist_exempts(void **state)
+TEST(what_the_allowlist_exempts)
 {
 	struct xb_edit_result result = {0};
 	struct xb_edit_refusal refusal;
@@ -301,20 +301,4 @@ static void what_the_allowlist_exempts(void **state)
 	assert_string_equal(result.exempt.why, "list office");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_writer, close_writer)
-	const struct CMUnitTest tests[] = {
-		TEST(entries_go_to_the_list_of_their_side),
-		TEST(add_again),
-		TEST(too_wide),
-		TEST(named_twice),
-		TEST(del),
-		TEST(del_finds_nothing),
-		TEST(del_of_an_unknown_list),
-		TEST(what_the_machine_needs_stays),
-		TEST(what_the_allowlist_exempts),
-	};
-
-	return cmocka_run_group_tests_name("edit", tests, NULL, NULL);
-}
+EACH_TEST(open_writer, close_writer);

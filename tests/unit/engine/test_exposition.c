@@ -31,14 +31,14 @@ static void assert_written(const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void a_family(void **state)
+TEST(a_family)
 {
 	xb_exposition_family(out, "trial_active", "gauge", "Whether one is on.");
 	assert_written("# HELP xdp_bloom_trial_active Whether one is on.\n"
 		       "# TYPE xdp_bloom_trial_active gauge\n");
 }
 
-static void samples(void **state)
+TEST(samples)
 {
 	xb_exposition_sample(out, "a", "", (struct xb_label[XB_LABELS]){{0}}, 0);
 	xb_exposition_sample(out, "a", "_bucket", (struct xb_label[XB_LABELS]){{"le", "+Inf"}},
@@ -54,14 +54,14 @@ static void samples(void **state)
 		       "xdp_bloom_a_sum 12.000000345\n");
 }
 
-static void labels_are_escaped(void **state)
+TEST(labels_are_escaped)
 {
 	xb_exposition_sample(out, "a", "",
 			     (struct xb_label[XB_LABELS]){{"x", "\"} 1\n\\\xff\t\xc3\xa4"}}, 1);
 	assert_written("xdp_bloom_a{x=\"\\\"} 1?\\\\??\xc3\xa4\"} 1\n");
 }
 
-static void long_labels_are_cut_between_characters(void **state)
+TEST(long_labels_are_cut_between_characters)
 {
 	char value[400];
 
@@ -76,7 +76,7 @@ static void long_labels_are_cut_between_characters(void **state)
 }
 
 /* A family that is in a file has its lines even before anything was added. */
-static void tallies_without_a_file(void **state)
+TEST(tallies_without_a_file)
 {
 	const struct xb_paths nowhere = {
 		.state = "/nowhere", .run = "/nowhere", .pins = "/nowhere"};
@@ -94,14 +94,4 @@ static void tallies_without_a_file(void **state)
 	assert_non_null(strstr(text, "# TYPE xdp_bloom_api_requests_total counter\n"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_family),
-	TEST(samples),
-	TEST(labels_are_escaped),
-	TEST(long_labels_are_cut_between_characters),
-	TEST(tallies_without_a_file),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -40,7 +40,7 @@ static void assert_share(const char *text, bool ipv6, double addresses)
 }
 
 /* Each address once, whether hosts and prefixes lie in each other or not. */
-static void shares_are_counted(void **state)
+TEST_WITH(shares_are_counted, NULL, free_file)
 {
 	assert_share("5.9.0.1\n", false, 1);
 	assert_share("5.9.0.0/24\n5.9.0.1\n5.9.0.128/25\n5.9.1.0\n", false, 257);
@@ -63,7 +63,7 @@ static bool refuses(const struct xb_feed_guard *guard, const char *text, enum xb
 	return !good;
 }
 
-static void too_many_or_too_wide(void **state)
+TEST_WITH(too_many_or_too_wide, NULL, free_file)
 {
 	const struct xb_feed_guard two = {.most_entries = 2}, share = {.share = 0.01}, none = {0};
 
@@ -85,7 +85,7 @@ static bool lists(const char *canary, const char *text)
 	return refuses(&guard, text, XB_FEED_CANARY);
 }
 
-static void canaries_must_not_be_listed(void **state)
+TEST_WITH(canaries_must_not_be_listed, NULL, free_file)
 {
 	assert_true(lists("8.8.8.8", "8.8.8.8\n"));
 	assert_true(lists("8.8.8.8", "8.0.0.0/9\n"));
@@ -107,7 +107,7 @@ static bool is_html(const char *text)
 	return xb_feed_is_html(text, strlen(text));
 }
 
-static void pages_are_known(void **state)
+TEST(pages_are_known)
 {
 	assert_true(is_html("<!DOCTYPE html>"));
 	assert_true(is_html("\xef\xbb\xbf\r\n\t <HTML lang=en>"));
@@ -118,12 +118,3 @@ static void pages_are_known(void **state)
 	assert_false(is_html("# <html>\n5.9.0.1\n"));
 	assert_false(is_html("5.9.0.1\n"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_teardown(shares_are_counted, free_file),
-	cmocka_unit_test_teardown(too_many_or_too_wide, free_file),
-	cmocka_unit_test_teardown(canaries_must_not_be_listed, free_file),
-	cmocka_unit_test(pages_are_known),
-};
-
-TEST_MAIN(tests, NULL, NULL)

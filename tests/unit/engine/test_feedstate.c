@@ -57,7 +57,7 @@ static void write_text(const char *name, const char *text)
 	fclose(file);
 }
 
-static void what_is_written_is_read(void **state)
+TEST_WITH(what_is_written_is_read, make, clear)
 {
 	struct xb_feed_state feed = example(), read;
 
@@ -76,7 +76,7 @@ static void what_is_written_is_read(void **state)
 }
 
 /* Which lists it filled before, until they are dealt with. */
-static void lists_that_are_left(void **state)
+TEST_WITH(lists_that_are_left, make, clear)
 {
 	struct xb_feed_state feed = {.name = "one"}, read;
 	char list[XB_FEED_LIST], long_name[XB_FEED_LIST];
@@ -119,7 +119,7 @@ static void lists_that_are_left(void **state)
 	assert_true(count > 10 && strlen(feed.left) < sizeof(feed.left));
 }
 
-static void damage_is_told_and_survived(void **state)
+TEST_WITH(damage_is_told_and_survived, make, clear)
 {
 	static const char *const damaged[] = {"", "{", "[]", "17", "{\"list\":", "\xff\xfe"};
 	struct xb_feed_state feed = example(), read;
@@ -144,7 +144,7 @@ static void damage_is_told_and_survived(void **state)
 	assert_int_equal(xb_feed_state_read(directory, "one", &read), 0);
 }
 
-static void links_and_pipes_are_refused(void **state)
+TEST_WITH(links_and_pipes_are_refused, make, clear)
 {
 	struct xb_feed_state feed = example(), read;
 	char path[128];
@@ -162,7 +162,7 @@ static void links_and_pipes_are_refused(void **state)
 	assert_true(xb_feed_state_read(directory, "two", &read) < 0);
 }
 
-static void all_are_found(void **state)
+TEST_WITH(all_are_found, make, clear)
 {
 	struct xb_feed_state feed = example(), *feeds;
 	size_t count;
@@ -187,7 +187,7 @@ static void all_are_found(void **state)
 	free(feeds);
 }
 
-static void names_become_file_names(void **state)
+TEST(names_become_file_names)
 {
 	assert_true(xb_feed_name_ok("spamhaus-drop.v4_x"));
 	assert_true(xb_feed_name_ok("0123456789012345678901234567890123456789"));
@@ -198,14 +198,3 @@ static void names_become_file_names(void **state)
 	assert_false(xb_feed_name_ok("-a"));
 	assert_false(xb_feed_name_ok("a b"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(lists_that_are_left, make, clear),
-	cmocka_unit_test_setup_teardown(what_is_written_is_read, make, clear),
-	cmocka_unit_test_setup_teardown(damage_is_told_and_survived, make, clear),
-	cmocka_unit_test_setup_teardown(links_and_pipes_are_refused, make, clear),
-	cmocka_unit_test_setup_teardown(all_are_found, make, clear),
-	cmocka_unit_test(names_become_file_names),
-};
-
-TEST_MAIN(tests, NULL, NULL)

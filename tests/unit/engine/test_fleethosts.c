@@ -25,7 +25,7 @@ static unsigned int judged(json_t *own, json_t *former, json_t *other)
 	return found;
 }
 
-static void as_of_one_time(void **state)
+TEST(as_of_one_time)
 {
 	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "1")), 0);
 	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "2")),
@@ -33,7 +33,7 @@ static void as_of_one_time(void **state)
 }
 
 /* One that differs does so as well while this host alone has reported again. */
-static void as_of_the_time_before(void **state)
+TEST(as_of_the_time_before)
 {
 	assert_int_equal(judged(report_of("a", 30, "1"), NULL, report_of("b", 20, "2")), 0);
 	assert_int_equal(
@@ -48,17 +48,9 @@ static void as_of_the_time_before(void **state)
 		0);
 }
 
-static void of_other_times(void **state)
+TEST(of_other_times)
 {
 	assert_int_equal(
 		judged(report_of("a", 30, "1"), report_of("a", 20, "1"), report_of("b", 10, "2")),
 		0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(as_of_one_time),
-	cmocka_unit_test(as_of_the_time_before),
-	cmocka_unit_test(of_other_times),
-};
-
-TEST_MAIN(tests, NULL, NULL)

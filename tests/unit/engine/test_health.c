@@ -53,7 +53,7 @@ static const struct xb_interface filtered = {
 	.difference = XB_IFACE_SAME,
 };
 
-static void wanted_interfaces(void **state)
+TEST(wanted_interfaces)
 {
 	struct xb_interface item = filtered;
 	struct xb_problems problems = problems_of(&item);
@@ -103,7 +103,7 @@ static void wanted_interfaces(void **state)
 }
 
 /* Wanted until the trial ends, and then by nobody. */
-static void interfaces_on_trial(void **state)
+TEST(interfaces_on_trial)
 {
 	struct xb_interface item = filtered;
 	struct xb_problems problems;
@@ -125,7 +125,7 @@ static void interfaces_on_trial(void **state)
 	tried = false;
 }
 
-static void unwanted_interfaces(void **state)
+TEST(unwanted_interfaces)
 {
 	struct xb_interface item = {.now = {.ifindex = 7, .name = "y0"},
 				    .enrolled = {.ifindex = 7, .name = "x0"},
@@ -175,7 +175,7 @@ static struct xb_problems differences(const struct pair *pair)
 }
 
 /* The first of these is told: what comes after it follows from it. */
-static void generations(void **state)
+TEST(generations)
 {
 	struct xb_problems problems;
 	struct pair now;
@@ -211,7 +211,7 @@ static void generations(void **state)
 		"the filter in force was built from another store");
 }
 
-static void policies_and_trials(void **state)
+TEST(policies_and_trials)
 {
 	static char x0[] = "x0", *const names[] = {x0};
 	struct xb_storeview wishes = {.meta.policy = XB_POLICY_MONITOR};
@@ -243,7 +243,7 @@ static struct xb_problems known_problems(const struct xb_known_view *view, bool 
 	return problems;
 }
 
-static void known_sources(void **state)
+TEST(known_sources)
 {
 	struct xb_known_view view = {0};
 	struct xb_problems problems = known_problems(&view, false);
@@ -279,7 +279,7 @@ static void known_sources(void **state)
 		"known sources are no longer wanted, but are learned until they can be saved");
 }
 
-static void many_problems(void **state)
+TEST(many_problems)
 {
 	struct xb_problems problems = {0};
 
@@ -349,7 +349,7 @@ static void fill(void)
 	commit(txn);
 }
 
-static void figures_of_the_store(void **state)
+TEST_WITH(figures_of_the_store, begin, end)
 {
 	struct xb_storeview view;
 
@@ -377,7 +377,7 @@ static void figures_of_the_store(void **state)
 	assert_null(view.automatic);
 }
 
-static void no_store(void **state)
+TEST(no_store)
 {
 	struct xb_storeview view;
 
@@ -408,7 +408,7 @@ static struct xb_problems expiry_at(uint32_t due, uint64_t now)
 	return problems;
 }
 
-static void what_nobody_takes_out(void **state)
+TEST(what_nobody_takes_out)
 {
 	struct xb_problems problems;
 
@@ -435,7 +435,7 @@ static struct xb_problems feed_of(int64_t last_success, int64_t period, const ch
 	return problems;
 }
 
-static void feeds_that_bring_nothing(void **state)
+TEST(feeds_that_bring_nothing)
 {
 	struct xb_problems problems;
 
@@ -455,7 +455,7 @@ static void feeds_that_bring_nothing(void **state)
 		"feed drop has never brought a list: no such host");
 }
 
-static void nothing_in_the_kernel(void **state)
+TEST_WITH(nothing_in_the_kernel, begin, end)
 {
 	struct xb_paths paths = {.state = directory, .run = directory};
 	char pins[XB_PATH_MAX];
@@ -493,7 +493,7 @@ static void nothing_in_the_kernel(void **state)
 }
 
 /* A word for each kind, another one for each. */
-static void kinds_have_names(void **state)
+TEST(kinds_have_names)
 {
 	for (enum xb_problem_kind kind = 0; kind < XB_PROBLEM_KINDS; kind++) {
 		const char *name = xb_problem_name(kind);
@@ -506,7 +506,7 @@ static void kinds_have_names(void **state)
 	}
 }
 
-static void moments(void **state)
+TEST_WITH(moments, begin, end)
 {
 	struct xb_paths paths = {.state = directory, .pins = directory, .run = directory};
 	struct xb_moment before, after;
@@ -519,22 +519,3 @@ static void moments(void **state)
 	assert_int_equal(xb_moment_take(&paths, &after), 0);
 	assert_false(xb_moment_is_same(&before, &after));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(wanted_interfaces),
-	cmocka_unit_test(interfaces_on_trial),
-	cmocka_unit_test(unwanted_interfaces),
-	cmocka_unit_test(generations),
-	cmocka_unit_test(policies_and_trials),
-	cmocka_unit_test(known_sources),
-	cmocka_unit_test(many_problems),
-	cmocka_unit_test(kinds_have_names),
-	cmocka_unit_test_setup_teardown(figures_of_the_store, begin, end),
-	cmocka_unit_test(what_nobody_takes_out),
-	cmocka_unit_test(feeds_that_bring_nothing),
-	cmocka_unit_test(no_store),
-	cmocka_unit_test_setup_teardown(nothing_in_the_kernel, begin, end),
-	cmocka_unit_test_setup_teardown(moments, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)

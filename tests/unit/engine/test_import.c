@@ -63,7 +63,7 @@ static int import_addresses(int count, struct xb_import *import)
 	return error ? error : xb_import_apply(&writer, import, &refusal);
 }
 
-static void bogons_are_left_out(void **state)
+TEST(bogons_are_left_out)
 {
 	struct xb_import import = {0}, with_them = {.asked.include_bogons = true};
 	char text[XB_ENTRY_TEXT];
@@ -79,7 +79,7 @@ static void bogons_are_left_out(void **state)
 }
 
 /* What is left out does not count. */
-static void a_file_too_small(void **state)
+TEST(a_file_too_small)
 {
 	struct xb_import bytes = {.asked.least_bytes = 9}, entries = {.asked.least_entries = 2};
 
@@ -94,7 +94,7 @@ static void a_file_too_small(void **state)
 	assert_int_equal(read_text("9.9.9.9\n9.9.9.10\n", &entries), 0);
 }
 
-static void a_file_without_entries(void **state)
+TEST(a_file_without_entries)
 {
 	struct xb_import import = {0}, replacing = {.asked.replace = true},
 			 forced = {.asked.replace = true, .asked.force = true};
@@ -114,7 +114,7 @@ static void refused_from_to(struct xb_import import, int count, uint64_t before)
 	assert_int_equal(refusal.after, count);
 }
 
-static void a_replacement_of_another_size(void **state)
+TEST(a_replacement_of_another_size)
 {
 	const struct xb_import replace = {.asked.replace = true};
 	struct xb_import import = replace;
@@ -136,7 +136,7 @@ static void a_replacement_of_another_size(void **state)
 }
 
 /* Few entries may come and go, unless a factor was given; but not all. */
-static void a_small_list(void **state)
+TEST(a_small_list)
 {
 	struct xb_import import = {.asked.replace = true};
 
@@ -162,7 +162,7 @@ static const char *exceptions(int count, int listed)
 }
 
 /* Many exceptions do not make up for what is no longer listed. */
-static void each_side_counts_by_itself(void **state)
+TEST(each_side_counts_by_itself)
 {
 	struct xb_import import = {.asked.replace = true};
 
@@ -181,7 +181,7 @@ static void each_side_counts_by_itself(void **state)
 	assert_int_equal(refusal.after, 401);
 }
 
-static void a_list_gets_its_verdict(void **state)
+TEST(a_list_gets_its_verdict)
 {
 	struct xb_import import = {.asked.judges = true, .asked.verdict = XB_DOMAIN_REFUSED},
 			 next = {0};
@@ -193,7 +193,7 @@ static void a_list_gets_its_verdict(void **state)
 	assert_int_equal(next.verdict, XB_DOMAIN_REFUSED);
 }
 
-static void a_list_gets_its_scope(void **state)
+TEST(a_list_gets_its_scope)
 {
 	struct xb_import import = {.asked.scopes = true}, next = {0};
 	struct xb_scope scope;
@@ -221,7 +221,7 @@ static uint32_t origins_of(const char *text, struct xb_import import)
 	return xb_list_origins(xb_list_by_name(writer.txn, "feed"));
 }
 
-static void a_list_has_its_origin(void **state)
+TEST(a_list_has_its_origin)
 {
 	const struct xb_import imported = {0}, fed = {.origin = XB_ORIGIN_FEED};
 
@@ -234,7 +234,7 @@ static void a_list_has_its_origin(void **state)
 			 1U << XB_ORIGIN_FEED | 1U << XB_ORIGIN_IMPORT);
 }
 
-static void a_rehearsal_changes_nothing(void **state)
+TEST(a_rehearsal_changes_nothing)
 {
 	const struct xb_paths none = {.state = "/nonexistent/xdp-bloom"};
 	const struct xb_paths paths = {.state = directory};
@@ -260,21 +260,4 @@ static void a_rehearsal_changes_nothing(void **state)
 	assert_int_equal(xb_list_find(writer.txn, "feed")->members, 2);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_writer, close_writer)
-	const struct CMUnitTest tests[] = {
-		TEST(bogons_are_left_out),
-		TEST(a_file_too_small),
-		TEST(a_file_without_entries),
-		TEST(a_replacement_of_another_size),
-		TEST(a_small_list),
-		TEST(each_side_counts_by_itself),
-		TEST(a_list_gets_its_verdict),
-		TEST(a_list_gets_its_scope),
-		TEST(a_list_has_its_origin),
-		TEST(a_rehearsal_changes_nothing),
-	};
-
-	return cmocka_run_group_tests_name("import", tests, NULL, NULL);
-}
+EACH_TEST(open_writer, close_writer);

@@ -93,7 +93,7 @@ static bool is_repeated(void)
 	return xb_import_is_repeated(directory, path, &plain, &import);
 }
 
-static void the_same_file_is_known(void **state)
+TEST(the_same_file_is_known)
 {
 	struct xb_import import = asked();
 
@@ -112,7 +112,7 @@ static void the_same_file_is_known(void **state)
 	assert_true(import.has_names);
 }
 
-static void another_file_is_not(void **state)
+TEST(another_file_is_not)
 {
 	char changed[sizeof(text)];
 
@@ -223,7 +223,7 @@ static bool known_after(void (*change)(void))
 	return is_repeated();
 }
 
-static void each_change_of_the_list_counts(void **state)
+TEST(each_change_of_the_list_counts)
 {
 	static void (*const changes[])(void) = {
 		one_more,	   one_less,  one_less_everywhere,
@@ -234,7 +234,7 @@ static void each_change_of_the_list_counts(void **state)
 		assert_int_equal(known_after(changes[i]), 0);
 }
 
-static void an_end_that_has_come(void **state)
+TEST(an_end_that_has_come)
 {
 	uint64_t count;
 
@@ -274,7 +274,7 @@ static void another_scope(void)
 			 0);
 }
 
-static void what_leaves_the_list_as_it_is(void **state)
+TEST(what_leaves_the_list_as_it_is)
 {
 	assert_int_equal(known_after(other_lists_change), 1);
 	assert_int_equal(known_after(the_same_again), 1);
@@ -282,7 +282,7 @@ static void what_leaves_the_list_as_it_is(void **state)
 	assert_int_equal(known_after(another_scope), 1);
 }
 
-static void other_terms_are_another_file(void **state)
+TEST(other_terms_are_another_file)
 {
 	struct xb_listfile_terms terms[] = {
 		{.name = "list", .format = "plain"},	  {.name = "list", .end = "# end"},
@@ -305,7 +305,7 @@ static void other_terms_are_another_file(void **state)
 }
 
 /* There is something to tell each time, or the same bytes mean something else later. */
-static void some_files_are_read_each_time(void **state)
+TEST(some_files_are_read_each_time)
 {
 	static const char *const files[] = {
 		"9.9.9.9\n192.168.0.1\n",			   /* a bogon */
@@ -322,7 +322,7 @@ static void some_files_are_read_each_time(void **state)
 	}
 }
 
-static void what_is_added_to_a_list(void **state)
+TEST(what_is_added_to_a_list)
 {
 	struct xb_import import = asked();
 
@@ -338,7 +338,7 @@ static void what_is_added_to_a_list(void **state)
 	assert_int_equal(is_repeated(), 0);
 }
 
-static void it_stands_beside_a_scope(void **state)
+TEST(it_stands_beside_a_scope)
 {
 	struct xb_import import = asked();
 
@@ -353,14 +353,4 @@ static void it_stands_beside_a_scope(void **state)
 	commit();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_closed, end_closed)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_same_file_is_known),	      TEST(another_file_is_not),
-	TEST(each_change_of_the_list_counts), TEST(an_end_that_has_come),
-	TEST(what_leaves_the_list_as_it_is),  TEST(other_terms_are_another_file),
-	TEST(some_files_are_read_each_time),  TEST(what_is_added_to_a_list),
-	TEST(it_stands_beside_a_scope),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_closed, end_closed);

@@ -154,7 +154,7 @@ static void fill(void)
 }
 
 /* What a line does not say stays. */
-static void added_to_a_list(void **state)
+TEST(added_to_a_list)
 {
 	static const struct line lines[] = {
 		{"192.0.2.1", NULL, 0, false},	     {"192.0.2.2", "later", 3000, false},
@@ -184,7 +184,7 @@ static void added_to_a_list(void **state)
 }
 
 /* As the file says, also of expiry and comment; other lists are none of its business. */
-static void replaced(void **state)
+TEST(replaced)
 {
 	static const struct line lines[] = {
 		{"192.0.2.1", NULL, 0, false},	     {"192.0.2.2", "soon", 1000, false},
@@ -220,7 +220,7 @@ static void replaced(void **state)
 	counts(&one, 0, 0, 7, 0);
 }
 
-static void an_empty_file(void **state)
+TEST(an_empty_file)
 {
 	struct xb_merge one;
 
@@ -242,7 +242,7 @@ static void an_empty_file(void **state)
 }
 
 /* Where the file ends behind, before, and between what the store has. */
-static void edges_of_the_order(void **state)
+TEST(edges_of_the_order)
 {
 	static const struct line first[] = {{"0.0.0.0/0", NULL, 0, false}},
 				 last[] = {{"zz", NULL, 0, false}},
@@ -259,7 +259,7 @@ static void edges_of_the_order(void **state)
 	}
 }
 
-static void expiries_up_to_2106(void **state)
+TEST(expiries_up_to_2106)
 {
 	struct line line = {"192.0.2.1", NULL, UINT32_MAX - NOW, false};
 	struct xb_merge one;
@@ -279,7 +279,7 @@ static void is_too_late(int error)
 	assert_non_null(strstr(xb_error_message(), "2106"));
 }
 
-static void expiries_that_are_too_late(void **state)
+TEST(expiries_that_are_too_late)
 {
 	static const struct line lines[] = {{"192.0.2.1", NULL, 5, false},
 					    {"192.0.2.2", NULL, UINT32_MAX - NOW + 1, false}};
@@ -302,7 +302,7 @@ static void expiries_that_are_too_late(void **state)
 #define APART 100 /* of those that are there before */
 
 /* New ones between those that are there, over many records of the store. */
-static void new_ones_among_many(void **state)
+TEST(new_ones_among_many)
 {
 	struct xb_item *many = calloc(MANY, sizeof(*many));
 	char *texts = calloc(MANY, 16);
@@ -332,16 +332,4 @@ static void new_ones_among_many(void **state)
 	free(texts);
 }
 
-#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	WITH_STORE(added_to_a_list),
-	WITH_STORE(replaced),
-	WITH_STORE(an_empty_file),
-	WITH_STORE(edges_of_the_order),
-	WITH_STORE(new_ones_among_many),
-	WITH_STORE(expiries_up_to_2106),
-	WITH_STORE(expiries_that_are_too_late),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(open_txn, end_txn);

@@ -12,7 +12,7 @@
 #include "support/cmocka.h"
 #include "support/scratch_store.h"
 
-static void any_difference_counts(void **state)
+TEST(any_difference_counts)
 {
 	const struct xb_moment one = {1, 2, 3, 4, 5, 6, 7};
 	struct xb_moment other = one;
@@ -78,7 +78,7 @@ static void list_meanwhile(const char *text)
 	store = NULL;
 }
 
-static void a_change_is_another_moment(void **state)
+TEST_WITH(a_change_is_another_moment, begin, end)
 {
 	struct xb_moment before, after;
 
@@ -96,7 +96,7 @@ static void a_change_is_another_moment(void **state)
 	assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
 }
 
-static void no_store_is_a_moment(void **state)
+TEST_WITH(no_store_is_a_moment, begin, end)
 {
 	static const struct xb_moment none;
 	struct xb_moment moment;
@@ -111,7 +111,7 @@ static void no_store_is_a_moment(void **state)
 	assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
 }
 
-static void whoever_writes_is_named(void **state)
+TEST_WITH(whoever_writes_is_named, begin, end)
 {
 	const struct xb_paths here = paths();
 	char holder[256], expected[64];
@@ -130,14 +130,3 @@ static void whoever_writes_is_named(void **state)
 	xb_unlock(lock);
 	assert_false(xb_moment_is_busy(&here, holder, sizeof(holder)));
 }
-
-#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(any_difference_counts),
-	WITH_STORE(a_change_is_another_moment),
-	WITH_STORE(no_store_is_a_moment),
-	WITH_STORE(whoever_writes_is_named),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -64,7 +64,7 @@ static uint32_t until_of(uint32_t number, const char *name)
 	return member.expires ?: UINT32_MAX;
 }
 
-static void the_list_has_its_origin(void **state)
+TEST(the_list_has_its_origin)
 {
 	patch.origin = XB_ORIGIN_CROWDSEC;
 	apply();
@@ -77,7 +77,7 @@ static void the_list_has_its_origin(void **state)
 	assert_int_equal(xb_list_origins(xb_list_by_name(txn, "ours")), 1U << XB_ORIGIN_CROWDSEC);
 }
 
-static void times(void **state)
+TEST(times)
 {
 	want(1, LATE, false);
 	want(2, LATE, false);
@@ -106,7 +106,7 @@ static void times(void **state)
 }
 
 /* What others have listed stays. */
-static void other_lists(void **state)
+TEST(other_lists)
 {
 	patch.list = "others";
 	want(1, LATE, false);
@@ -136,7 +136,7 @@ static void take_out(uint32_t count, uint32_t until)
 }
 
 /* Half may go, and up to a thousand in any case. */
-static void much(void **state)
+TEST(much)
 {
 	fill(LATE);
 	take_out(MANY / 2 + 1, 0);
@@ -158,7 +158,7 @@ static void much(void **state)
 }
 
 /* To end at once is to go; to end soon, for what would have ended soon, is not. */
-static void soon(void **state)
+TEST(soon)
 {
 	fill(LATE);
 	take_out(MANY - 1, NOW + XB_PATCH_SOON);
@@ -176,7 +176,7 @@ static void soon(void **state)
 }
 
 /* What comes with too much that goes. */
-static void additions(void **state)
+TEST(additions)
 {
 	fill(LATE);
 	for (uint32_t i = 0; i < MANY - 1; i++)
@@ -188,7 +188,7 @@ static void additions(void **state)
 	assert_int_equal(until_of(MANY + 5, "ours"), LATE);
 }
 
-static void terms(void **state)
+TEST(terms)
 {
 	assert_int_equal(xb_scope_parse("tcp/25", &patch.scope), 0);
 	patch.scopes = patch.judges = true;
@@ -198,14 +198,4 @@ static void terms(void **state)
 	assert_int_equal(xb_list_by_name(txn, "ours")->verdict, XB_DOMAIN_COUNT);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(the_list_has_its_origin, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(times, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(other_lists, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(much, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(soon, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(additions, open_txn, end_txn),
-	cmocka_unit_test_setup_teardown(terms, open_txn, end_txn),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(open_txn, end_txn);

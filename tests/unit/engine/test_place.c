@@ -118,14 +118,14 @@ static const unsigned int hows[] = {0, XB_WRITE_HEAVY, XB_WRITE_ADOPT, XB_WRITE_
 	i < sizeof(hows) / sizeof(hows[0]);                                                        \
 	i++
 
-static void a_store_that_wants_nothing_has_no_home(void **state)
+TEST(a_store_that_wants_nothing_has_no_home)
 {
 	for (EACH_HOW(i))
 		assert_chosen(hows[i], false);
 	assert_false(kept().known);
 }
 
-static void at_home(void **state)
+TEST(at_home)
 {
 	struct xb_home home;
 
@@ -138,7 +138,7 @@ static void at_home(void **state)
 }
 
 /* As a store of a former version is, which did not record it. */
-static void the_first_writer_is_at_home(void **state)
+TEST(the_first_writer_is_at_home)
 {
 	MDB_val key = {4, "home"};
 	struct xb_txn *txn;
@@ -153,7 +153,7 @@ static void the_first_writer_is_at_home(void **state)
 	assert_string_equal(notice, "");
 }
 
-static void away_only_the_store_is_written(void **state)
+TEST(away_only_the_store_is_written)
 {
 	struct xb_home home;
 
@@ -167,7 +167,7 @@ static void away_only_the_store_is_written(void **state)
 	assert_int_equal(kept().netns.cookie, home.netns.cookie);
 }
 
-static void an_heir_settles_if_it_is_asked_to(void **state)
+TEST(an_heir_settles_if_it_is_asked_to)
 {
 	want("x0");
 	go_elsewhere();
@@ -207,7 +207,7 @@ static uint64_t identity(void)
 }
 
 /* Whoever is away leaves the filter of another store alone, and does not look at it. */
-static void what_is_in_force_away(void **state)
+TEST(what_is_in_force_away)
 {
 	struct xb_writer writer;
 
@@ -234,7 +234,7 @@ static void what_is_in_force_away(void **state)
 }
 
 /* What the record says does not matter then. */
-static void the_filter_in_force_decides(void **state)
+TEST(the_filter_in_force_decides)
 {
 	struct xb_home home;
 	struct xb_writer writer = writer_of(0);
@@ -256,7 +256,7 @@ static void the_filter_in_force_decides(void **state)
 	assert_int_equal(xb_place_of(&writer, 77, &home), XB_PLACE_AWAY);
 }
 
-static void when_an_anchor_is_dead(void **state)
+TEST(when_an_anchor_is_dead)
 {
 	struct xb_anchor anchor = {.pins = directory,
 				   .flavour = XB_FLAVOUR_LINK,
@@ -278,7 +278,7 @@ static void when_an_anchor_is_dead(void **state)
 }
 
 /* A pin that cannot be read may filter. */
-static void an_unknown_pin_is_alive(void **state)
+TEST(an_unknown_pin_is_alive)
 {
 	struct xb_anchor anchor = {
 		.pins = directory, .flavour = XB_FLAVOUR_LINK, .elsewhere = true};
@@ -293,7 +293,7 @@ static void an_unknown_pin_is_alive(void **state)
 	assert_false(xb_place_is_dead(&anchor, false));
 }
 
-static void an_anchor_elsewhere_refuses(void **state)
+TEST(an_anchor_elsewhere_refuses)
 {
 	struct xb_writer writer = writer_of(0);
 
@@ -310,19 +310,4 @@ static void an_anchor_elsewhere_refuses(void **state)
 	assert_non_null(strstr(xb_error_message(), directory));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_place, end_place)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_store_that_wants_nothing_has_no_home),
-	TEST(at_home),
-	TEST(the_first_writer_is_at_home),
-	TEST(away_only_the_store_is_written),
-	TEST(an_heir_settles_if_it_is_asked_to),
-	TEST(what_is_in_force_away),
-	TEST(the_filter_in_force_decides),
-	TEST(when_an_anchor_is_dead),
-	TEST(an_unknown_pin_is_alive),
-	TEST(an_anchor_elsewhere_refuses),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_place, end_place);

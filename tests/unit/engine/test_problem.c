@@ -9,7 +9,7 @@
 #include "support/cmocka.h"
 
 /* Programs compare these words. */
-static void words_stay(void **state)
+TEST(words_stay)
 {
 	static const char *const words[] = {
 		"unfiltered",	 "renamed",	   "name_unusable",  "name_taken",
@@ -30,7 +30,7 @@ static void words_stay(void **state)
 	}
 }
 
-static void none_at_first(void **state)
+TEST(none_at_first)
 {
 	static const struct xb_problems none;
 	struct xb_problems problems = {0};
@@ -42,7 +42,7 @@ static void none_at_first(void **state)
 	xb_problems_free(&problems);
 }
 
-static void many_in_their_order(void **state)
+TEST(many_in_their_order)
 {
 	static const struct xb_interface interfaces[3];
 	struct xb_problems problems = {0};
@@ -62,7 +62,7 @@ static void many_in_their_order(void **state)
 	xb_problems_free(&problems);
 }
 
-static void texts_are_safe(void **state)
+TEST(texts_are_safe)
 {
 	struct xb_problems problems = {0};
 	char longest[2000], shown[sizeof(problems.item->text)];
@@ -84,7 +84,7 @@ static void texts_are_safe(void **state)
 }
 
 /* There is room for no more: what is there stays, and that there are more is known. */
-static void no_memory(void **state)
+TEST(no_memory)
 {
 	struct xb_problem one = {.text = "first"};
 	struct xb_problems problems = {.item = &one, .count = SIZE_MAX - 1, .room = SIZE_MAX - 1};
@@ -95,11 +95,3 @@ static void no_memory(void **state)
 	assert_ptr_equal(problems.item, &one);
 	assert_string_equal(one.text, "first");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(words_stay),	       cmocka_unit_test(none_at_first),
-	cmocka_unit_test(many_in_their_order), cmocka_unit_test(texts_are_safe),
-	cmocka_unit_test(no_memory),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -45,7 +45,7 @@ static void judge(struct xb_txn *txn, const char *list, uint32_t verdict)
 }
 
 /* A stricter verdict asks for more, whether a list gets it or a name by one more list. */
-static void what_asks_for_less(void **state)
+TEST(what_asks_for_less)
 {
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
@@ -72,7 +72,7 @@ static void what_asks_for_less(void **state)
 }
 
 /* Under which policy more is dropped. From allow-only, each way leads out. */
-static void policies(void **state)
+TEST(policies)
 {
 	static const bool relief[3][3] = {
 		[XB_POLICY_ENFORCE] = {true, true, false},
@@ -105,7 +105,7 @@ static bool resized(uint64_t from, uint64_t to, double from_rate, double to_rate
 	return is_relief(txn, &before);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	struct xb_meta defaults = {0};
 
@@ -127,7 +127,7 @@ static void sizes(void **state)
 }
 
 /* Other settings take another filter, whichever way they go. */
-static void other_settings(void **state)
+TEST(other_settings)
 {
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
@@ -176,7 +176,7 @@ static void put_allowed(struct xb_txn *txn, const char *text)
 	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
 }
 
-static void what_is_listed_and_allowed(void **state)
+TEST(what_is_listed_and_allowed)
 {
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
@@ -207,7 +207,7 @@ static void what_is_listed_and_allowed(void **state)
 }
 
 /* Too many changes to be kept one by one. */
-static void in_bulk(void **state)
+TEST(in_bulk)
 {
 	struct xb_meta before;
 	struct xb_txn *txn = writes(&before);
@@ -224,13 +224,4 @@ static void in_bulk(void **state)
 	assert_false(is_relief(txn, &before));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(policies, begin, end),
-	cmocka_unit_test_setup_teardown(sizes, begin, end),
-	cmocka_unit_test_setup_teardown(other_settings, begin, end),
-	cmocka_unit_test_setup_teardown(what_is_listed_and_allowed, begin, end),
-	cmocka_unit_test_setup_teardown(in_bulk, begin, end),
-	cmocka_unit_test_setup_teardown(what_asks_for_less, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

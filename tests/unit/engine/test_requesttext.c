@@ -69,7 +69,7 @@ static const struct {
 	{{0}, ""},
 };
 
-static void every_option(void **state)
+TEST(every_option)
 {
 	char text[256];
 
@@ -79,7 +79,7 @@ static void every_option(void **state)
 	}
 }
 
-static void is_cut(void **state)
+TEST(is_cut)
 {
 	char text[256];
 
@@ -94,10 +94,3 @@ static void is_cut(void **state)
 		}
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_option),
-	cmocka_unit_test(is_cut),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -68,7 +68,7 @@ static void must_be(const char *text)
 	free(found);
 }
 
-static void there_and_back(void **state)
+TEST_WITH(there_and_back, open_writer, close_writer)
 {
 	static const char text[] = HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES;
 	struct xb_restore restore = {.interfaces = true};
@@ -86,7 +86,7 @@ static void there_and_back(void **state)
 	"{\"list\":\"" list "\",\"verdict\":\"drop\",\"origins\":" names "}\n"
 
 /* A list that is empty has none. */
-static void origins(void **state)
+TEST_WITH(origins, open_writer, close_writer)
 {
 	static const char with[] = HEAD_OF(1) ORIGINS_OF("feed", "[\"import\",\"fleet\"]") ONE,
 			  without[] = HEAD_OF(1) ONE,
@@ -107,7 +107,7 @@ static void origins(void **state)
 }
 
 /* All else that was there goes; interfaces only if that is asked for. */
-static void takes_the_place(void **state)
+TEST_WITH(takes_the_place, open_writer, close_writer)
 {
 	struct xb_restore restore = {0};
 
@@ -131,7 +131,7 @@ static uint32_t class_of(const char *name)
 #define SCOPE_OF(scope)	 "\"scope\":\"" scope "\""
 
 /* A list that is as it was has the class that it had, whoever comes before it now. */
-static void classes_are_kept(void **state)
+TEST_WITH(classes_are_kept, open_writer, close_writer)
 {
 	struct xb_restore restore = {0};
 	uint32_t mail, web;
@@ -169,7 +169,7 @@ static void classes_are_kept(void **state)
 }
 
 /* All fifteen are in use before and afterwards, and are others. */
-static void all_classes_change(void **state)
+TEST_WITH(all_classes_change, open_writer, close_writer)
 {
 	struct xb_restore restore = {0};
 	char text[2][4096];
@@ -192,7 +192,7 @@ static void all_classes_change(void **state)
 	assert_non_null(strstr(xb_error_message(), "text: all 15 classes are in use"));
 }
 
-static void expired_meanwhile(void **state)
+TEST_WITH(expired_meanwhile, open_writer, close_writer)
 {
 	struct xb_restore restore = {0};
 
@@ -203,7 +203,7 @@ static void expired_meanwhile(void **state)
 }
 
 /* Without the keys that later versions added. */
-static void an_earlier_version(void **state)
+TEST_WITH(an_earlier_version, open_writer, close_writer)
 {
 	struct xb_restore restore = {0};
 
@@ -258,7 +258,7 @@ static void must_refuse(const struct xb_paths *paths, const struct refusal *refu
 	fclose(restore.file);
 }
 
-static void refused_as_a_whole(void **state)
+TEST_WITH(refused_as_a_whole, begin, end)
 {
 	struct xb_paths paths = {.state = directory, .run = directory};
 	struct xb_restore restore = {0};
@@ -282,16 +282,3 @@ static void refused_as_a_whole(void **state)
 	assert_int_not_equal(class_of("mail"), XB_CLASS_ALL);
 	xb_txn_abort(writer.txn);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(there_and_back, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(origins, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(takes_the_place, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(classes_are_kept, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(all_classes_change, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(expired_meanwhile, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(an_earlier_version, open_writer, close_writer),
-	cmocka_unit_test_setup_teardown(refused_as_a_whole, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -19,7 +19,7 @@ static void is_json(json_t *value, const char *expected)
 	json_decref(value);
 }
 
-static void ports(void **state)
+TEST(ports)
 {
 	static const uint16_t none[XB_NAME_PORTS] = {0}, one[XB_NAME_PORTS] = {53},
 			      all[XB_NAME_PORTS] = {1, 2, 65534, 65535},
@@ -31,7 +31,7 @@ static void ports(void **state)
 	is_json(xb_ports_json(gap), "[53]");
 }
 
-static void ports_of_all_protocols(void **state)
+TEST(ports_of_all_protocols)
 {
 	const struct xb_name_ports some = {.dns = {53}, .tls = {443, 853, 8443, 9443}};
 
@@ -40,7 +40,7 @@ static void ports_of_all_protocols(void **state)
 		"{\"dns\":[],\"tls\":[],\"http\":[]}");
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
 	json_t *all = xb_kinds_json(XB_LIFELINE_ALL);
 
@@ -61,11 +61,3 @@ static void kinds(void **state)
 	assert_int_equal(json_array_size(all), XB_LIFELINE_KINDS);
 	json_decref(all);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ports),
-	cmocka_unit_test(ports_of_all_protocols),
-	cmocka_unit_test(kinds),
-};
-
-TEST_MAIN(tests, NULL, NULL)

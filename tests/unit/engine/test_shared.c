@@ -54,7 +54,7 @@ static void assert_refused(int error)
 	xb_error_clear();
 }
 
-static void add_and_del(void **state)
+TEST(add_and_del)
 {
 	fill();
 	assert_refused(edit("192.0.2.9", true, "theirs"));
@@ -69,7 +69,7 @@ static void add_and_del(void **state)
 	assert_waiting("1+192.0.2.2 ours; 2+192.0.2.9 ours; 3-192.0.2.2 ours");
 }
 
-static void import_and_patch(void **state)
+TEST(import_and_patch)
 {
 	struct xb_listfile file = {0};
 	struct xb_import import = {.file = &file, .asked = {.list = "theirs", .replace = true}};
@@ -84,7 +84,7 @@ static void import_and_patch(void **state)
 	assert_store(txn, "192.0.2.1 theirs; 192.0.2.2 ours");
 }
 
-static void a_restore_passes_by(void **state)
+TEST(a_restore_passes_by)
 {
 	static char text[] = "{\"schema\":1,\"saved\":\"xdp-bloom\",\"memberships\":4}\n"
 			     "{\"entry\":\"192.0.2.7\",\"list\":\"theirs\",\"added\":1}\n"
@@ -109,12 +109,4 @@ static void a_restore_passes_by(void **state)
 	assert_waiting("1+192.0.2.2 ours");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(add_and_del),
-	TEST(import_and_patch),
-	TEST(a_restore_passes_by),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

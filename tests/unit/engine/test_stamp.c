@@ -68,7 +68,7 @@ static void mark(void)
 	assert_true(xb_stamp_holds(directory, "one", stamp));
 }
 
-static void it_goes_with_each_change(void **state)
+TEST(it_goes_with_each_change)
 {
 	mark();
 	open_txn();
@@ -94,7 +94,7 @@ static void it_goes_with_each_change(void **state)
 	assert_false(xb_stamp_holds(directory, "one", stamp));
 }
 
-static void it_stays_without_one(void **state)
+TEST(it_stays_without_one)
 {
 	char before[XB_STAMP_TEXT];
 
@@ -119,7 +119,7 @@ static void it_stays_without_one(void **state)
 	assert_false(xb_stamp_holds(directory, "one", before));
 }
 
-static void none_and_others(void **state)
+TEST(none_and_others)
 {
 	struct xb_imprint imprint = {.bytes = 5};
 
@@ -137,10 +137,4 @@ static void none_and_others(void **state)
 	assert_false(xb_stamp_holds(directory, "one", "00000000000000000000000000000000"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(it_goes_with_each_change, begin_marked, end_marked),
-	cmocka_unit_test_setup_teardown(it_stays_without_one, begin_marked, end_marked),
-	cmocka_unit_test_setup_teardown(none_and_others, begin_marked, end_marked),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_marked, end_marked);

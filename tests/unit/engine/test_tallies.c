@@ -88,7 +88,7 @@ static const char *path_of_file(void)
 	return path;
 }
 
-static void adds_by_label(void **state)
+TEST(adds_by_label)
 {
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "ok", 2);
 	xb_tally_add(&here, XB_TALLY_API_REQUESTS, "SADD", "error", 0);
@@ -98,7 +98,7 @@ static void adds_by_label(void **state)
 	assert_shown(XB_TALLY_FEED_FETCHES, "");
 }
 
-static void shows_zero_without_a_file(void **state)
+TEST(shows_zero_without_a_file)
 {
 	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
 	assert_shown(XB_TALLY_API_REQUESTS, "");
@@ -110,7 +110,7 @@ static void copy(const struct xb_tally_cell *cell, void *context)
 	memcpy(context, cell, sizeof(*cell));
 }
 
-static void has_a_histogram(void **state)
+TEST(has_a_histogram)
 {
 	struct xb_tally_cell cell;
 
@@ -156,7 +156,7 @@ static uint64_t total(enum xb_tally family)
 }
 
 /* They also find and make the file at the same time. */
-static void adds_up_over_processes_that_are_killed(void **state)
+TEST(adds_up_over_processes_that_are_killed)
 {
 	pid_t child[ADDERS];
 
@@ -173,7 +173,7 @@ static void adds_up_over_processes_that_are_killed(void **state)
 }
 
 /* The child has the descriptor, and not the mapping. */
-static void goes_on_in_a_child(void **state)
+TEST(goes_on_in_a_child)
 {
 	int status;
 	pid_t child;
@@ -189,7 +189,7 @@ static void goes_on_in_a_child(void **state)
 	assert_shown(XB_TALLY_EXPIRED, "/=3 ");
 }
 
-static void outlives_a_restart(void **state)
+TEST(outlives_a_restart)
 {
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
 	xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, "drop", 100);
@@ -199,7 +199,7 @@ static void outlives_a_restart(void **state)
 	assert_shown(XB_TALLY_FEED_ENTRIES, "drop/=100 ");
 }
 
-static void begins_anew_where_the_file_is_wrong(void **state)
+TEST(begins_anew_where_the_file_is_wrong)
 {
 	static const struct {
 		off_t at; /* of the byte that is changed; -1: the file is cut */
@@ -232,7 +232,7 @@ static void begins_anew_where_the_file_is_wrong(void **state)
 }
 
 /* What another has put there is neither followed nor written. */
-static void does_not_follow_a_link(void **state)
+TEST(does_not_follow_a_link)
 {
 	char target[96], path[512];
 	struct stat st;
@@ -250,7 +250,7 @@ static void does_not_follow_a_link(void **state)
 	assert_true(S_ISREG(st.st_mode));
 }
 
-static void looks_for_the_file_again(void **state)
+TEST(looks_for_the_file_again)
 {
 	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
 	xb_tallies_look(&here);
@@ -262,7 +262,7 @@ static void looks_for_the_file_again(void **state)
 	assert_shown(XB_TALLY_EXPIRED, "/=2 ");
 }
 
-static void bounds_its_labels(void **state)
+TEST(bounds_its_labels)
 {
 	struct shown shown;
 	char name[16];
@@ -283,7 +283,7 @@ static void bounds_its_labels(void **state)
 	assert_int_equal(total(XB_TALLY_FEED_ENTRIES), 199);
 }
 
-static void cuts_long_labels(void **state)
+TEST(cuts_long_labels)
 {
 	char name[200];
 	struct shown shown;
@@ -296,7 +296,7 @@ static void cuts_long_labels(void **state)
 	assert_int_equal(strcspn(shown.text, "/"), XB_TALLY_LABEL - 1);
 }
 
-static void forgets_what_is_gone(void **state)
+TEST(forgets_what_is_gone)
 {
 	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "a", "ok", 3);
 	xb_tally_add(&here, XB_TALLY_FEED_FETCHES, "b", "ok", 1);
@@ -310,7 +310,7 @@ static void forgets_what_is_gone(void **state)
 	assert_shown(XB_TALLY_FEED_FETCHES, "a/ok=4 b/ok=1 ");
 }
 
-static void never_stands_in_the_way(void **state)
+TEST(never_stands_in_the_way)
 {
 	struct xb_paths nowhere = here;
 
@@ -327,22 +327,4 @@ static void never_stands_in_the_way(void **state)
 	assert_shown(XB_TALLY_EXPIRED, "/=1 ");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(adds_by_label),
-	TEST(shows_zero_without_a_file),
-	TEST(has_a_histogram),
-	TEST(adds_up_over_processes_that_are_killed),
-	TEST(goes_on_in_a_child),
-	TEST(outlives_a_restart),
-	TEST(begins_anew_where_the_file_is_wrong),
-	TEST(does_not_follow_a_link),
-	TEST(looks_for_the_file_again),
-	TEST(bounds_its_labels),
-	TEST(cuts_long_labels),
-	TEST(forgets_what_is_gone),
-	TEST(never_stands_in_the_way),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

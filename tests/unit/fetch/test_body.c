@@ -54,7 +54,7 @@ static struct outcome pass(const uint8_t *data, size_t size, size_t step, uint64
 	return outcome;
 }
 
-static void plain_passes(void **state)
+TEST(plain_passes)
 {
 	for (size_t size = 0; size < sizeof(list); size++) {
 		for (size_t step = 1; step < 5; step++) {
@@ -68,7 +68,7 @@ static void plain_passes(void **state)
 	}
 }
 
-static void gzip_is_whole_or_refused(void **state)
+TEST(gzip_is_whole_or_refused)
 {
 	uint8_t packed[256];
 	size_t size = pack(list, sizeof(list) - 1, packed, sizeof(packed));
@@ -89,7 +89,7 @@ static void gzip_is_whole_or_refused(void **state)
 	}
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
 	uint8_t packed[256];
 	size_t size = pack(list, sizeof(list) - 1, packed, sizeof(packed));
@@ -103,7 +103,7 @@ static void damage_is_found(void **state)
 	assert_int_equal(pass(packed, size + 4, 16, 1000).why, FETCH_CORRUPT);
 }
 
-static void members_follow_each_other(void **state)
+TEST(members_follow_each_other)
 {
 	uint8_t packed[512];
 	size_t one = pack(list, 8, packed, sizeof(packed));
@@ -118,7 +118,7 @@ static void members_follow_each_other(void **state)
 	assert_int_equal(pass(packed, size - 1, 16, 1000).why, FETCH_TRUNCATED);
 }
 
-static void limits_hold(void **state)
+TEST(limits_hold)
 {
 	static char zeros[1 << 20];
 	static uint8_t packed[1 << 16];
@@ -135,7 +135,7 @@ static void limits_hold(void **state)
 	assert_int_equal(pass((uint8_t *)zeros, 101, 9, 100).why, FETCH_TOO_LARGE);
 }
 
-static void texts_of_the_server_are_checked(void **state)
+TEST(texts_of_the_server_are_checked)
 {
 	struct fetch_result result;
 	char kept[FETCH_HEADER_MAX];
@@ -153,11 +153,3 @@ static void texts_of_the_server_are_checked(void **state)
 	assert_false(wire_text_ok((char[3]){'a', 'b', 'c'}, 3));
 	assert_true(wire_text_ok((char[3]){'a', 'b', 0}, 3));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(plain_passes),	   cmocka_unit_test(gzip_is_whole_or_refused),
-	cmocka_unit_test(damage_is_found), cmocka_unit_test(members_follow_each_other),
-	cmocka_unit_test(limits_hold),	   cmocka_unit_test(texts_of_the_server_are_checked),
-};
-
-TEST_MAIN(tests, NULL, NULL)

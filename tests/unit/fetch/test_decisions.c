@@ -42,7 +42,7 @@ static const char *read_text(const char *text)
 	"{\"id\":" id ",\"type\":\"ban\",\"scope\":\"Ip\",\"value\":\"" value "\"" more "}"
 #define HOUR ",\"duration\":\"1h\""
 
-static void what_is_taken(void **state)
+TEST(what_is_taken)
 {
 	room = MOST;
 	assert_null(read_text("{\"new\":[" BAN("7", "192.0.2.1", HOUR) ", " BAN(
@@ -67,7 +67,7 @@ static void what_is_taken(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void what_is_counted(void **state)
+TEST(what_is_counted)
 {
 	room = MOST;
 	assert_null(read_text("{\"new\":[" BAN("1", "192.0.2.1", "") "," BAN("-1", "192.0.2.1", HOUR) "," BAN(
@@ -108,7 +108,7 @@ static void what_is_counted(void **state)
 }
 
 /* A scenario that is tried out bans nobody, and its end ends no ban. */
-static void what_is_simulated(void **state)
+TEST(what_is_simulated)
 {
 	room = MOST;
 	assert_null(
@@ -124,7 +124,7 @@ static void what_is_simulated(void **state)
 	assert_int_equal(left_out.unreadable, 0);
 }
 
-static void what_is_no_answer(void **state)
+TEST(what_is_no_answer)
 {
 	static const char *const wrong[] = {
 		"",
@@ -158,7 +158,7 @@ static void what_is_no_answer(void **state)
 }
 
 /* Wherever the text is cut, that is seen. */
-static void every_cut(void **state)
+TEST(every_cut)
 {
 	const char *text = "{\"new\":[" BAN("7", "192.0.2.1", HOUR) "],\"deleted\":[]}";
 	char part[256];
@@ -171,7 +171,7 @@ static void every_cut(void **state)
 	}
 }
 
-static void no_room(void **state)
+TEST(no_room)
 {
 	room = 1;
 	assert_string_equal(read_text("{\"new\":[" BAN("1", "192.0.2.1", HOUR) "," BAN(
@@ -179,7 +179,7 @@ static void no_room(void **state)
 			    "the decisions have no room");
 }
 
-static void files(void **state)
+TEST(files)
 {
 	const char *text = "{\"new\":[" BAN("7", "192.0.2.1", HOUR) ",{}],\"deleted\":[]}";
 	int from = memfd_create("from", 0), to = memfd_create("to", 0);
@@ -201,15 +201,3 @@ static void files(void **state)
 	close(from);
 	close(to);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_taken),
-	cmocka_unit_test(what_is_counted),
-	cmocka_unit_test(what_is_simulated),
-	cmocka_unit_test(what_is_no_answer),
-	cmocka_unit_test(every_cut),
-	cmocka_unit_test(no_room),
-	cmocka_unit_test(files),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -22,7 +22,7 @@ static void must_fail(const char *text, size_t size)
 		fail_msg("'%s' is taken", text);
 }
 
-static void durations(void **state)
+TEST(durations)
 {
 	must_be("0", 0);
 	must_be("+0", 0);
@@ -45,7 +45,7 @@ static void durations(void **state)
 }
 
 /* What lasts for a moment lasts; what is over is over. */
-static void moments(void **state)
+TEST(moments)
 {
 	must_be("1ns", 1);
 	must_be("0.000000001s", 1);
@@ -57,7 +57,7 @@ static void moments(void **state)
 }
 
 /* A fraction of any length; the longest that Go has, and longer ones, which it has not. */
-static void limits(void **state)
+TEST(limits)
 {
 	const int64_t longest = INT64_MAX / 1000000 + 1;
 
@@ -69,7 +69,7 @@ static void limits(void **state)
 	must_be("-2562047h47m16.854775807s", -(INT64_MAX / 1000000));
 }
 
-static void no_durations(void **state)
+TEST(no_durations)
 {
 	static const char *const wrong[] = {"",	    "-",    "+",    "3",     ".s",   ".",
 					    "s",    "1",    "1.",   "1 s",   " 1s",  "1s ",
@@ -82,12 +82,3 @@ static void no_durations(void **state)
 	must_fail("10s", 2);
 	must_fail("1ms", 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(durations),
-	cmocka_unit_test(moments),
-	cmocka_unit_test(limits),
-	cmocka_unit_test(no_durations),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -27,7 +27,7 @@ static struct xb_params sized(const struct xb_demand *demand)
 	return params;
 }
 
-static void a_store_without_keys(void **state)
+TEST(a_store_without_keys)
 {
 	struct xb_params params = sized(&nothing), none = params;
 
@@ -39,7 +39,7 @@ static void a_store_without_keys(void **state)
 	assert_memory_equal(&params, &none, sizeof(params));
 }
 
-static void what_is_no_size_stays(void **state)
+TEST(what_is_no_size_stays)
 {
 	struct xb_demand demand = nothing;
 	struct xb_params params, before;
@@ -57,7 +57,7 @@ static void what_is_no_size_stays(void **state)
 	assert_memory_equal(&params.ports, &before.ports, sizeof(params.ports));
 }
 
-static void each_stage_has_room_to_grow(void **state)
+TEST(each_stage_has_room_to_grow)
 {
 	static const uint64_t counts[] = {1, 8192 * 64, 8192 * 64 + 64, 10000000};
 
@@ -79,7 +79,7 @@ static void each_stage_has_room_to_grow(void **state)
 	}
 }
 
-static void only_what_is_listed_has_a_stage(void **state)
+TEST(only_what_is_listed_has_a_stage)
 {
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		struct xb_demand demand = nothing;
@@ -106,7 +106,7 @@ static void only_what_is_listed_has_a_stage(void **state)
 	}
 }
 
-static void the_wanted_capacity_is_shared(void **state)
+TEST(the_wanted_capacity_is_shared)
 {
 	struct xb_demand demand = nothing;
 	struct xb_params params;
@@ -122,7 +122,7 @@ static void the_wanted_capacity_is_shared(void **state)
 }
 
 /* The promise is per packet, which may probe as often; names are only a matter of cost. */
-static void rates(void **state)
+TEST(rates)
 {
 	struct xb_demand demand = nothing;
 	struct xb_geometry expected;
@@ -144,7 +144,7 @@ static void rates(void **state)
 	assert_memory_equal(&params.names, &expected, sizeof(expected));
 }
 
-static void slack_makes_tables_larger(void **state)
+TEST(slack_makes_tables_larger)
 {
 	struct xb_demand demand = nothing;
 	struct xb_params tight, loose;
@@ -170,7 +170,7 @@ static void assert_too_large(struct xb_demand demand)
 	xb_error_clear();
 }
 
-static void what_no_filter_can_be(void **state)
+TEST(what_no_filter_can_be)
 {
 	struct xb_demand demand = nothing;
 
@@ -237,7 +237,7 @@ static void assert_met(const struct xb_paths *where, uint64_t bytes)
 	assert_false(xb_demand_is_met(where, UINT64_MAX));
 }
 
-static void certain_room(void **state)
+TEST_WITH(certain_room, NULL, unmount_run)
 {
 	const struct xb_paths inside = {.run = below};
 
@@ -246,13 +246,13 @@ static void certain_room(void **state)
 	assert_met(&inside, XB_DEMAND_BYTES + 2 * MIB); /* where it will be made */
 }
 
-static void too_little_for_anything(void **state)
+TEST_WITH(too_little_for_anything, NULL, unmount_run)
 {
 	mount_run(XB_DEMAND_BYTES);
 	assert_false(xb_demand_is_met(&paths, 0));
 }
 
-static void room_that_nobody_knows(void **state)
+TEST(room_that_nobody_knows)
 {
 	const struct xb_paths nowhere = {.run = "/nowhere/at/all"};
 	const struct xb_paths in_a_file = {.run = "/proc/self/exe/run"};
@@ -270,7 +270,7 @@ static void assert_lacks(const struct xb_params *params, const char *what)
 	xb_error_clear();
 }
 
-static void counters_need_room_in_the_run_directory(void **state)
+TEST_WITH(counters_need_room_in_the_run_directory, NULL, unmount_run)
 {
 	struct xb_demand demand = nothing;
 	struct xb_params params;
@@ -289,7 +289,7 @@ static void counters_need_room_in_the_run_directory(void **state)
 	assert_lacks(&params, run);
 }
 
-static void maps_need_memory(void **state)
+TEST(maps_need_memory)
 {
 	struct xb_demand demand = nothing;
 	struct xb_params params;
@@ -299,20 +299,4 @@ static void maps_need_memory(void **state)
 	assert_lacks(&params, "the filter needs");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_store_without_keys),
-	cmocka_unit_test(what_is_no_size_stays),
-	cmocka_unit_test(each_stage_has_room_to_grow),
-	cmocka_unit_test(only_what_is_listed_has_a_stage),
-	cmocka_unit_test(the_wanted_capacity_is_shared),
-	cmocka_unit_test(rates),
-	cmocka_unit_test(slack_makes_tables_larger),
-	cmocka_unit_test(what_no_filter_can_be),
-	cmocka_unit_test_teardown(certain_room, unmount_run),
-	cmocka_unit_test_teardown(too_little_for_anything, unmount_run),
-	cmocka_unit_test(room_that_nobody_knows),
-	cmocka_unit_test_teardown(counters_need_room_in_the_run_directory, unmount_run),
-	cmocka_unit_test(maps_need_memory),
-};
-
-TEST_MAIN(tests, leave_mounts, take_directory)
+ALL_TESTS(leave_mounts, take_directory);

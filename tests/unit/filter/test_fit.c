@@ -59,7 +59,7 @@ static bool takes_what(const char *text, enum xb_what what)
 	return accepted;
 }
 
-static void no_changes_fit_anywhere(void **state)
+TEST(no_changes_fit_anywhere)
 {
 	assert_true(xb_fit_accepts(&generation, &changes));
 	memset(&generation.params, 0, sizeof(generation.params));
@@ -70,7 +70,7 @@ static void no_changes_fit_anywhere(void **state)
 	changes.bulk = false;
 }
 
-static void each_change_needs_its_stage(void **state)
+TEST(each_change_needs_its_stage)
 {
 	struct xb_params *params = &generation.params;
 	struct {
@@ -104,7 +104,7 @@ static void each_change_needs_its_stage(void **state)
 	assert_false(takes_what("a.example", XB_GONE));
 }
 
-static void a_class_has_to_be_one_of_the_generation(void **state)
+TEST(a_class_has_to_be_one_of_the_generation)
 {
 	static const struct {
 		uint32_t before, after;
@@ -138,7 +138,7 @@ static void a_class_has_to_be_one_of_the_generation(void **state)
 }
 
 /* An eighth more than the capacity. */
-static void near_the_promised_rate(void **state)
+TEST(near_the_promised_rate)
 {
 	counters.host4_keys = CAPACITY / 8 * 9 - 1;
 	assert_true(takes_what("192.0.2.1", XB_LISTED));
@@ -177,7 +177,7 @@ static void near_the_promised_rate(void **state)
 	assert_true(takes("192.0.2.1", CLASS, CLASS | XB_CLASSES_ALL));
 }
 
-static void all_changes_count(void **state)
+TEST(all_changes_count)
 {
 	struct xb_entry one = entry_of("192.0.2.1"), other = entry_of("192.0.2.2");
 
@@ -189,7 +189,7 @@ static void all_changes_count(void **state)
 }
 
 /* However much the Bloom filter takes. */
-static void within_the_exact_tables(void **state)
+TEST(within_the_exact_tables)
 {
 	struct xb_params *params = &generation.params;
 	struct xb_buckets small = xb_size_exact(CAPACITY / 2, XB_SLOTS_HASH);
@@ -221,15 +221,4 @@ static void within_the_exact_tables(void **state)
 	assert_true(takes("192.0.2.1", 0, CLASS));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(no_changes_fit_anywhere),
-	TEST(each_change_needs_its_stage),
-	TEST(a_class_has_to_be_one_of_the_generation),
-	TEST(near_the_promised_rate),
-	TEST(all_changes_count),
-	TEST(within_the_exact_tables),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -32,7 +32,7 @@ static uint32_t mark(struct xb_lengths *table, uint32_t cell, uint8_t length)
 	return xb_lengthmap_mark(table, cell, &entry);
 }
 
-static void short_ones_have_the_first_cell(void **state)
+TEST(short_ones_have_the_first_cell)
 {
 	for (uint8_t length = 0; length <= 128; length++) {
 		uint32_t cell = cell_of(0x20010db8deadbeef, length, 64);
@@ -47,7 +47,7 @@ static void short_ones_have_the_first_cell(void **state)
 }
 
 /* A packet knows the address alone, not the length that will match. */
-static void long_ones_have_one_by_their_head(void **state)
+TEST(long_ones_have_one_by_their_head)
 {
 	uint32_t cell = cell_of(0x20010db800000000, 32, 1U << 16), others = 0;
 
@@ -58,7 +58,7 @@ static void long_ones_have_one_by_their_head(void **state)
 	assert_in_range(others, 95, 100);
 }
 
-static void heads_are_spread_over_all_cells(void **state)
+TEST(heads_are_spread_over_all_cells)
 {
 	uint32_t found[17] = {0};
 
@@ -69,7 +69,7 @@ static void heads_are_spread_over_all_cells(void **state)
 		assert_in_range(found[cell], 40, 200);
 }
 
-static void a_bit_for_each_length(void **state)
+TEST(a_bit_for_each_length)
 {
 	for (uint8_t length = 0; length <= 128; length++) {
 		struct xb_lengths table[3] = {0}, expected[3] = {0};
@@ -81,7 +81,7 @@ static void a_bit_for_each_length(void **state)
 	}
 }
 
-static void probes_are_those_of_both_cells(void **state)
+TEST(probes_are_those_of_both_cells)
 {
 	struct xb_lengths table[3] = {0};
 
@@ -101,7 +101,7 @@ static void probes_are_those_of_both_cells(void **state)
 	assert_int_equal(xb_lengthmap_most(table, 0), 2);
 }
 
-static void no_source_costs_more_than_all_lengths(void **state)
+TEST(no_source_costs_more_than_all_lengths)
 {
 	struct xb_lengths table[2] = {0};
 
@@ -112,14 +112,3 @@ static void no_source_costs_more_than_all_lengths(void **state)
 	assert_int_equal(mark(table, 1, 128), 129);
 	assert_int_equal(xb_lengthmap_most(table, 1), 129);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(short_ones_have_the_first_cell),
-	cmocka_unit_test(long_ones_have_one_by_their_head),
-	cmocka_unit_test(heads_are_spread_over_all_cells),
-	cmocka_unit_test(a_bit_for_each_length),
-	cmocka_unit_test(probes_are_those_of_both_cells),
-	cmocka_unit_test(no_source_costs_more_than_all_lengths),
-};
-
-TEST_MAIN(tests, NULL, NULL)

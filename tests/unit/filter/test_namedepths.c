@@ -31,7 +31,7 @@ static void assert_depths(const struct xb_depths *depths, uint32_t first, uint32
 	assert_int_equal(depths->allowed, allowed);
 }
 
-static void each_name_widens(void **state)
+TEST(each_name_widens)
 {
 	struct xb_depths depths = {0};
 
@@ -48,7 +48,7 @@ static void each_name_widens(void **state)
 }
 
 /* The label that says so counts for nothing. */
-static void names_alone_are_apart(void **state)
+TEST(names_alone_are_apart)
 {
 	struct xb_depths depths = {0};
 
@@ -62,7 +62,7 @@ static void names_alone_are_apart(void **state)
 	assert_depths(&depths, 2, 2, 4, 0);
 }
 
-static void allowed_names_are_apart(void **state)
+TEST(allowed_names_are_apart)
 {
 	struct xb_depths depths = {0};
 
@@ -76,7 +76,7 @@ static void allowed_names_are_apart(void **state)
 	assert_depths(&depths, 1, 1, 0, 3);
 }
 
-static void the_most_labels(void **state)
+TEST(the_most_labels)
 {
 	struct xb_depths depths = {0};
 	char text[254];
@@ -87,12 +87,3 @@ static void the_most_labels(void **state)
 	add(&depths, text);
 	assert_depths(&depths, XB_NAME_LABELS, XB_NAME_LABELS, 0, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_name_widens),
-	cmocka_unit_test(names_alone_are_apart),
-	cmocka_unit_test(allowed_names_are_apart),
-	cmocka_unit_test(the_most_labels),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -55,7 +55,7 @@ static void write_words(const struct xb_changes *changes, char *out, size_t size
 	}
 }
 
-static void what_changes_come_to(void **state)
+TEST(what_changes_come_to)
 {
 	static const struct {
 		const char *words, *net;
@@ -91,7 +91,7 @@ static void what_changes_come_to(void **state)
 	}
 }
 
-static void which_phases_meet(void **state)
+TEST(which_phases_meet)
 {
 	static const struct {
 		const char *words;
@@ -123,7 +123,7 @@ static void which_phases_meet(void **state)
 
 /* Of an address that changes its class, packets may look for the new one too early and for the old
  * one too late. */
-static void moves_between_classes(void **state)
+TEST(moves_between_classes)
 {
 	static const struct {
 		struct {
@@ -213,7 +213,7 @@ static void add_by_chance(struct xb_changes *changes)
 	add_word(changes, *word == 'a' && sign == '~' ? word + 1 : word);
 }
 
-static void as_if_each_were_compared(void **state)
+TEST(as_if_each_were_compared)
 {
 	size_t met = 0, rounds = 5000;
 
@@ -242,7 +242,7 @@ static void as_if_each_were_compared(void **state)
 }
 
 /* So many that nobody compares them: they wait, and at once. */
-static void too_many_to_compare(void **state)
+TEST(too_many_to_compare)
 {
 	struct xb_changes changes = {0};
 
@@ -256,11 +256,3 @@ static void too_many_to_compare(void **state)
 	assert_false(xb_phase_meets_earlier(&changes, XB_PHASE_LIST));
 	xb_changes_free(&changes);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_changes_come_to),	 cmocka_unit_test(which_phases_meet),
-	cmocka_unit_test(moves_between_classes), cmocka_unit_test(as_if_each_were_compared),
-	cmocka_unit_test(too_many_to_compare),
-};
-
-TEST_MAIN(tests, NULL, NULL)

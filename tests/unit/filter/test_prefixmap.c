@@ -96,7 +96,7 @@ static void take(const char *text)
 	settle(&prefix);
 }
 
-static void bits_of_each_length(void **state)
+TEST(bits_of_each_length)
 {
 	static const char *const addresses[] = {"0.0.0.0", "255.255.255.255", "192.0.2.0"};
 	char text[64];
@@ -117,7 +117,7 @@ static void bits_of_each_length(void **state)
 		}
 }
 
-static void contains_reads_the_same(void **state)
+TEST(contains_reads_the_same)
 {
 	assert_int_equal(xb_mapping_map_all(&words), 0);
 	add("10.1.64.0/23");
@@ -131,7 +131,7 @@ static void contains_reads_the_same(void **state)
 	assert_false(xb_prefixmap_contains(&words, 0));
 }
 
-static void what_is_inside_stays(void **state)
+TEST(what_is_inside_stays)
 {
 	add("10.0.0.0/15");
 	add("10.1.2.0/24");
@@ -141,7 +141,7 @@ static void what_is_inside_stays(void **state)
 	assert_on(1, 0);
 }
 
-static void what_is_around_stays(void **state)
+TEST(what_is_around_stays)
 {
 	add("10.0.0.0/15");
 	add("10.1.2.0/24");
@@ -149,7 +149,7 @@ static void what_is_around_stays(void **state)
 	assert_on(0x0a0000, 0x0a01ff);
 }
 
-static void neighbours_in_a_word_stay(void **state)
+TEST(neighbours_in_a_word_stay)
 {
 	add("10.0.0.0/24");
 	add("10.0.1.0/24");
@@ -160,7 +160,7 @@ static void neighbours_in_a_word_stay(void **state)
 }
 
 /* Of a prefix that is listed again, or still: a replay settles what a later change decided. */
-static void a_listed_one_is_added(void **state)
+TEST(a_listed_one_is_added)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/20");
 
@@ -173,7 +173,7 @@ static void a_listed_one_is_added(void **state)
 }
 
 /* Other kinds, which stand behind it in the store, have no part in it. */
-static void only_prefixes_count(void **state)
+TEST(only_prefixes_count)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/8");
 
@@ -186,7 +186,7 @@ static void only_prefixes_count(void **state)
 	assert_on(1, 0);
 }
 
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/24");
 
@@ -200,7 +200,7 @@ static void damage_is_told(void **state)
 }
 
 /* Outside of them a touch is a fault. */
-static void just_the_words_are_mapped(void **state)
+TEST(just_the_words_are_mapped)
 {
 	struct xb_entry prefix = entry_of("10.0.0.0/24");
 	uint32_t pages = 0;
@@ -252,7 +252,7 @@ static bool is_among(const struct xb_entry *listed, size_t count, const struct x
 	return false;
 }
 
-static void against_a_list(void **state)
+TEST(against_a_list)
 {
 	static struct xb_entry listed[PREFIXES];
 	static bool is[PREFIXES];
@@ -285,14 +285,4 @@ static void against_a_list(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_map, end_map)
-
-static const struct CMUnitTest tests[] = {
-	TEST(bits_of_each_length),	 TEST(contains_reads_the_same),
-	TEST(what_is_inside_stays),	 TEST(what_is_around_stays),
-	TEST(neighbours_in_a_word_stay), TEST(a_listed_one_is_added),
-	TEST(only_prefixes_count),	 TEST(damage_is_told),
-	TEST(just_the_words_are_mapped), TEST(against_a_list),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_map, end_map);

@@ -27,7 +27,7 @@ static uint32_t classes_at(const uint64_t *words, bool udp, uint32_t port)
 }
 
 /* Every port of both protocols, beside what the model says of the scope. */
-static void every_port(void **state)
+TEST(every_port)
 {
 	static const char *const texts[] = {
 		"tcp/25,tcp/465,tcp/587", "tcp,udp",   "tcp/1-1",
@@ -59,7 +59,7 @@ static void every_port(void **state)
 }
 
 /* A prefix marks the /16s it has addresses in, each with its length and class, and no other. */
-static void lengths_of_ipv4(void **state)
+TEST(lengths_of_ipv4)
 {
 	static const struct {
 		const char *entry;
@@ -102,7 +102,7 @@ static void lengths_of_ipv4(void **state)
 }
 
 /* The highest class has a bit of its own beside the longest length. */
-static void marks_add_up(void **state)
+TEST(marks_add_up)
 {
 	uint64_t *words = calloc(XB_SCOPE_LENGTHS4, sizeof(*words));
 	struct xb_entry host = entry_of("192.0.2.1"), net = entry_of("192.0.0.0/16");
@@ -118,7 +118,7 @@ static void marks_add_up(void **state)
 	free(words);
 }
 
-static void classes_as_bits(void **state)
+TEST(classes_as_bits)
 {
 	const struct xb_scope mail = scope_of("tcp/25"), both = scope_of("udp/53,tcp/53"),
 			      echo = scope_of("icmp");
@@ -139,7 +139,7 @@ static void classes_as_bits(void **state)
 }
 
 /* No port that is of a class is missing among the last six bits of ports. */
-static void ports_by_their_last_bits(void **state)
+TEST(ports_by_their_last_bits)
 {
 	static const struct {
 		const char *scope;
@@ -162,7 +162,7 @@ static void ports_by_their_last_bits(void **state)
 }
 
 /* Every port has a class that has all packets. */
-static void all_ports(void **state)
+TEST(all_ports)
 {
 	const struct xb_scope mail = scope_of("tcp/25");
 	struct xb_class classes[XB_CLASSES] = {[1] = {.counts = true}, [2] = {.scope = &mail}};
@@ -173,7 +173,7 @@ static void all_ports(void **state)
 }
 
 /* The upper half of the product is what tells two marks apart in the hash. */
-static void marks_differ(void **state)
+TEST(marks_differ)
 {
 	const struct xb_key key = {0, 0};
 	uint64_t seen[(XB_CLASSES - 1) * 33];
@@ -190,7 +190,7 @@ static void marks_differ(void **state)
 }
 
 /* Counters go on under an identity: the same for the same, in any place, and for nothing else. */
-static void identities(void **state)
+TEST(identities)
 {
 	static const char *const texts[] = {"tcp/25",	 "udp/25",	  "tcp/26", "tcp/25,tcp/27",
 					    "tcp/25-26", "tcp/25,udp/25", "icmp",   "all"};
@@ -213,7 +213,7 @@ static void identities(void **state)
 }
 
 /* One address, one network of it, one class or family else: another key. */
-static void keys_differ(void **state)
+TEST(keys_differ)
 {
 	static const char *const texts[] = {
 		"0.0.0.0/0",	 "0.0.0.0/8",	   "0.0.0.0",	"10.0.0.0/8",	 "10.0.0.0/9",
@@ -235,17 +235,3 @@ static void keys_differ(void **state)
 		}
 	assert_int_equal(count, 13 * 15);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_port),
-	cmocka_unit_test(lengths_of_ipv4),
-	cmocka_unit_test(marks_add_up),
-	cmocka_unit_test(classes_as_bits),
-	cmocka_unit_test(ports_by_their_last_bits),
-	cmocka_unit_test(all_ports),
-	cmocka_unit_test(marks_differ),
-	cmocka_unit_test(identities),
-	cmocka_unit_test(keys_differ),
-};
-
-TEST_MAIN(tests, NULL, NULL)

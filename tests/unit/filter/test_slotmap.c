@@ -84,7 +84,7 @@ static struct xb_slotmap_plan plan_of(const uint8_t *lengths, size_t count)
 	return xb_slotmap_plan(entries, count);
 }
 
-static void hosts_alone_are_direct(void **state)
+TEST_WITH(hosts_alone_are_direct, begin, NULL)
 {
 	static const uint8_t hosts[] = {128, 128, 128};
 	struct xb_slotmap_plan plan = plan_of(hosts, 3);
@@ -105,7 +105,7 @@ static void hosts_alone_are_direct(void **state)
 	assert_int_equal(xb_slotmap_most(&map), 2);
 }
 
-static void short_ones_come_first(void **state)
+TEST_WITH(short_ones_come_first, begin, NULL)
 {
 	static const uint8_t some[] = {29, 48, 48, 48, 64, 64, 20};
 	struct xb_slotmap_plan plan = plan_of(some, 7);
@@ -122,7 +122,7 @@ static void short_ones_come_first(void **state)
 	assert_true(lengths[29]);
 }
 
-static void the_most_frequent_have_slots(void **state)
+TEST_WITH(the_most_frequent_have_slots, begin, NULL)
 {
 	uint8_t some[512];
 	size_t count = 0;
@@ -142,7 +142,7 @@ static void the_most_frequent_have_slots(void **state)
 
 /* Every length, first in order and then by chance: what is marked is looked for, at the cost that
  * is told. What others cost below its /32 a short one does not know. */
-static void everything_marked_is_looked_for(void **state)
+TEST_WITH(everything_marked_is_looked_for, begin, NULL)
 {
 	bool lengths[129];
 
@@ -161,7 +161,7 @@ static void everything_marked_is_looked_for(void **state)
 	assert_in_range(looked_up(~NET, lengths), 32, 60);
 }
 
-static void what_is_not_marked_is_not_there(void **state)
+TEST_WITH(what_is_not_marked_is_not_there, begin, NULL)
 {
 	struct xb_entry net = prefix(NET, 64), other = prefix(~NET, 64), shorter = prefix(NET, 31);
 
@@ -178,7 +178,7 @@ static void what_is_not_marked_is_not_there(void **state)
 }
 
 /* Of all lengths a source can have, none costs more than 129 probes. */
-static void no_source_costs_more_than_all_lengths(void **state)
+TEST_WITH(no_source_costs_more_than_all_lengths, begin, NULL)
 {
 	bool lengths[129];
 
@@ -203,7 +203,7 @@ static uint32_t cells_marked(uint32_t distance)
 }
 
 /* With a product alone one key in a hundred put those in a row on a third of that. */
-static void heads_in_a_row_are_spread_over_all_cells(void **state)
+TEST(heads_in_a_row_are_spread_over_all_cells)
 {
 	static const uint32_t distances[] = {1, 8, 256, 65536, 0x9e3779b9};
 	uint32_t least = WORDS * 8, sum = 0;
@@ -218,15 +218,3 @@ static void heads_in_a_row_are_spread_over_all_cells(void **state)
 	assert_true(least > WORDS * 8 / 10);
 	assert_in_range(sum / 1000, WORDS * 8 * 21 / 100, WORDS * 8 / 4);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(hosts_alone_are_direct, begin),
-	cmocka_unit_test_setup(short_ones_come_first, begin),
-	cmocka_unit_test_setup(the_most_frequent_have_slots, begin),
-	cmocka_unit_test_setup(everything_marked_is_looked_for, begin),
-	cmocka_unit_test_setup(what_is_not_marked_is_not_there, begin),
-	cmocka_unit_test_setup(no_source_costs_more_than_all_lengths, begin),
-	cmocka_unit_test(heads_in_a_row_are_spread_over_all_cells),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -49,7 +49,7 @@ static const struct row plain_comments[] = {
 	{0},
 };
 
-static void test_comment_of_the_longest_size(void **state)
+TEST(test_comment_of_the_longest_size)
 {
 	char text[600];
 	struct xb_listfile file;
@@ -149,7 +149,7 @@ static const struct row repeats[] = {
 	{0},
 };
 
-static void test_host_bits(void **state)
+TEST(test_host_bits)
 {
 	static const char text[] =
 		"# head\n192.0.2.0/24\n192.0.2.77/25 # x\n2001:db8::1/32\n198.51.100.1\n";
@@ -355,12 +355,19 @@ static const struct row refused_ipset[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	ROWS(plain),	      ROWS(plain_comments),    TEST(test_comment_of_the_longest_size),
-	ROWS(spamhaus),	      ROWS(spamhaus_json),     ROWS(ipsum),
-	ROWS(ipset),	      ROWS(ipset_set_options), ROWS(repeats),
-	TEST(test_host_bits), ROWS(refused_entries),   ROWS(refused_formats),
-	ROWS(refused_ipsum),  ROWS(refused_json),      ROWS(refused_ipset),
-};
+ROWS(plain);
+ROWS(plain_comments);
+ROWS(spamhaus);
+ROWS(spamhaus_json);
+ROWS(ipsum);
+ROWS(ipset);
+ROWS(ipset_set_options);
+ROWS(repeats);
+ROWS(refused_entries);
+ROWS(refused_formats);
+ROWS(refused_ipsum);
+ROWS(refused_json);
+ROWS(refused_ipset);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

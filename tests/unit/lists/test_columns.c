@@ -160,15 +160,14 @@ static const struct choice_row lines_left_out[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	CHOICES(separators),
-	CHOICES(quotes),
-	CHOICES(headers),
-	CHOICES(meanings),
-	CHOICES(meanings_that_are_none),
-	CHOICES(conditions),
-	CHOICES(wrong_choices),
-	CHOICES(lines_left_out),
-};
+CHOICES(separators);
+CHOICES(quotes);
+CHOICES(headers);
+CHOICES(meanings);
+CHOICES(meanings_that_are_none);
+CHOICES(conditions);
+CHOICES(wrong_choices);
+CHOICES(lines_left_out);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -5,7 +5,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-static void test_binary(void **state)
+TEST(test_binary)
 {
 	static const char text[] = "a.example\nb.exa\0mple\n";
 
@@ -14,7 +14,7 @@ static void test_binary(void **state)
 }
 
 /* A line of `size` bytes among others: too long is left out as a whole, whatever is at its end. */
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
 	static const size_t sizes[] = {4097, 8191, 8192, 8193, 16384, 1 << 20, 10000000};
 
@@ -40,7 +40,7 @@ static void test_long_lines(void **state)
 }
 
 /* Many names, over many chunks of the arena; in no order, each twice. */
-static void test_large_list(void **state)
+TEST(test_large_list)
 {
 	const unsigned int count = 200000;
 	FILE *list = fopen(path, "w");
@@ -59,7 +59,7 @@ static void test_large_list(void **state)
 }
 
 /* As many zones in use, each with its names; the lines come out in their order. */
-static void test_large_unbound(void **state)
+TEST(test_large_unbound)
 {
 	const unsigned int count = 100000;
 	FILE *list = fopen(path, "w");
@@ -81,7 +81,7 @@ static void test_large_unbound(void **state)
 
 /* Lines put together from pieces of all formats, cut and damaged: never a crash, always an answer,
  * and every entry one that can be written and read again. tests/fuzz/fuzz_lists.c goes on. */
-static void test_noise(void **state)
+TEST(test_noise)
 {
 	static const char *const pieces[] = {"||",
 					     "@@",
@@ -157,7 +157,7 @@ static void test_noise(void **state)
 	}
 }
 
-static void test_real_lists(void **state)
+TEST(test_real_lists)
 {
 	static const struct {
 		const char *name, *format;
@@ -179,12 +179,5 @@ static void test_real_lists(void **state)
 	}
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_binary),	  TEST(test_long_lines), TEST(test_large_list),
-		TEST(test_large_unbound), TEST(test_noise),	 TEST(test_real_lists),
-	};
-
-	return cmocka_run_group_tests_name("domain files", tests, make_directory, remove_directory);
-}
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

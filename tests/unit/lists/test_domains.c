@@ -236,9 +236,14 @@ static const struct row refused[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	ROWS(detection),     ROWS(domains), ROWS(unknown_domains), ROWS(hosts),
-	ROWS(unknown_hosts), ROWS(adblock), ROWS(unknown_adblock), ROWS(refused),
-};
+ROWS(detection);
+ROWS(domains);
+ROWS(unknown_domains);
+ROWS(hosts);
+ROWS(unknown_hosts);
+ROWS(adblock);
+ROWS(unknown_adblock);
+ROWS(refused);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -46,7 +46,7 @@ static void assert_settled(const char *lines, const char *expected)
 #define HIDES(name)  "'" name "' would let pass what the file lists below it"
 #define INSIDE(name) "'" name "' lies in an exception, which would have to have an exception"
 
-static void nothing_to_settle(void **state)
+TEST(nothing_to_settle)
 {
 	assert_settled("", "domains:");
 	assert_settled("a.example", "domains: a.example");
@@ -60,7 +60,7 @@ static void nothing_to_settle(void **state)
 }
 
 /* Nothing wider is listed, so nobody needs it. */
-static void an_exception_gives_way(void **state)
+TEST(an_exception_gives_way)
 {
 	assert_settled("a.b.example !b.example",
 		       "domains: a.b.example; 1 unknown (2: " HIDES("b.example") ")");
@@ -78,7 +78,7 @@ static void an_exception_gives_way(void **state)
 }
 
 /* Something wider is, or itself, so the exception stays. */
-static void a_listing_gives_way(void **state)
+TEST(a_listing_gives_way)
 {
 	assert_settled(
 		"example !b.example a.b.example",
@@ -102,7 +102,7 @@ static void a_listing_gives_way(void **state)
 }
 
 /* The outer one gives way first, and then covers nothing. */
-static void one_after_the_other(void **state)
+TEST(one_after_the_other)
 {
 	assert_settled("!example b.example !a.b.example x.a.b.example",
 		       "domains: b.example, allow a.b.example; 2 unknown (1: " HIDES(
@@ -110,14 +110,14 @@ static void one_after_the_other(void **state)
 }
 
 /* An exception for a name alone has nothing below it. */
-static void an_exact_exception_stays(void **state)
+TEST(an_exact_exception_stays)
 {
 	assert_settled("!=b.example a.b.example", "domains: a.b.example, allow =b.example");
 	assert_settled("b.example !=b.example", "domains: b.example, allow =b.example");
 	assert_settled("=b.example !=b.example", "domains: =b.example, allow =b.example");
 }
 
-static void what_is_listed(void **state)
+TEST_WITH(what_is_listed, begin_reading, end_reading)
 {
 	static const struct {
 		const char *name;
@@ -161,7 +161,7 @@ static void assert_lists_only(const char *lines, const char *expected)
 }
 
 /* What a file allows holds for what it lists at the same place or below it, and nowhere else. */
-static void a_file_that_may_allow_nothing(void **state)
+TEST(a_file_that_may_allow_nothing)
 {
 	assert_lists_only("", "domains:");
 	assert_lists_only("a.example b.example", "domains: a.example, b.example");
@@ -180,15 +180,3 @@ static void a_file_that_may_allow_nothing(void **state)
 			  "domains: a.example; 2 unknown (2: " ALLOWED(
 				  "=b.example") ", 3: " NOTHING("=b.example") ")");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nothing_to_settle),
-	cmocka_unit_test(an_exception_gives_way),
-	cmocka_unit_test(a_listing_gives_way),
-	cmocka_unit_test(one_after_the_other),
-	cmocka_unit_test(an_exact_exception_stays),
-	cmocka_unit_test(a_file_that_may_allow_nothing),
-	LINES(what_is_listed),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -127,9 +127,10 @@ static const struct row geo[] = {
 	{0},
 };
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {ROWS(iptables), ROWS(nft), ROWS(deny), ROWS(geo)};
+ROWS(iptables);
+ROWS(nft);
+ROWS(deny);
+ROWS(geo);
 
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

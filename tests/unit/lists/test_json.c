@@ -112,7 +112,7 @@ static const struct choice_row values_left_out[] = {
 };
 
 /* A line longer than any list may have. */
-static void test_one_long_line(void **state)
+TEST(test_one_long_line)
 {
 	const struct xb_listfile_terms terms = {.choice = JSON("[].ip")};
 	FILE *list = fopen(path, "w");
@@ -130,7 +130,7 @@ static void test_one_long_line(void **state)
 	xb_listfile_free(&file);
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	char text[200];
 
@@ -140,7 +140,7 @@ static void test_depth(void **state)
 }
 
 /* A text of 36 MB that would be a tree of more than 1 GiB. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	FILE *list;
 
@@ -160,10 +160,10 @@ static void test_memory(void **state)
 		     ":1: a JSON document that needs more than 1 GiB of memory");
 }
 
-static const struct CMUnitTest tests[] = {
-	CHOICES(paths),		  CHOICES(values_of_nft),   CHOICES(refusals),
-	CHOICES(values_left_out), TEST(test_one_long_line), TEST(test_depth),
-	TEST(test_memory),
-};
+CHOICES(paths);
+CHOICES(values_of_nft);
+CHOICES(refusals);
+CHOICES(values_left_out);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -10,7 +10,7 @@
 #include "support/cmocka.h"
 #include "support/listlines.h"
 
-static void blanks_are_trimmed(void **state)
+TEST(blanks_are_trimmed)
 {
 	static const struct {
 		const char *text, *trimmed;
@@ -26,7 +26,7 @@ static void blanks_are_trimmed(void **state)
 	}
 }
 
-static void words(void **state)
+TEST(words)
 {
 	char text[] = "\t one two\t\rthree ", *rest = text, none[] = " \t", *empty = none;
 
@@ -38,7 +38,7 @@ static void words(void **state)
 	assert_null(xb_line_word(&empty));
 }
 
-static void comments_are_cut_off(void **state)
+TEST(comments_are_cut_off)
 {
 	static const struct {
 		const char *text, *marks, *before, *comment;
@@ -59,7 +59,7 @@ static void comments_are_cut_off(void **state)
 	}
 }
 
-static void types_of_records(void **state)
+TEST(types_of_records)
 {
 	static const struct {
 		const char *text, *type, *rest;
@@ -84,7 +84,7 @@ static void types_of_records(void **state)
 	assert_null(xb_line_record_type(&nothing));
 }
 
-static void addresses_lead_nowhere(void **state)
+TEST(addresses_lead_nowhere)
 {
 	static const char *const nowhere[] = {"0.0.0.0", "127.0.0.0",	"127.255.255.255", "::",
 					      "::1",	 "fe80::1%lo0", "::ffff:127.0.0.1"};
@@ -102,7 +102,7 @@ static void addresses_lead_nowhere(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
-static void the_first_cut_off_host_bits_are_kept(void **state)
+TEST(the_first_cut_off_host_bits_are_kept)
 {
 	struct xb_entry entry;
 	char longest[1000];
@@ -134,7 +134,7 @@ static void keep_domain(const char *text, unsigned int how, const char *comment)
 	assert_int_equal(xb_line_keep_domain(&file, text, how, comment), 0);
 }
 
-static void domains_are_kept(void **state)
+TEST(domains_are_kept)
 {
 	reading.format = &xb_domains_format;
 	keep_domain("Example.COM.", 0, "");
@@ -150,7 +150,7 @@ static void domains_are_kept(void **state)
 	}
 }
 
-static void domains_that_are_none(void **state)
+TEST(domains_that_are_none)
 {
 	static const char *const texts[] = {"",		 "=a.example",	"a..b",
 					    "192.0.2.1", "192.0.2.256", "a.1b",
@@ -165,7 +165,7 @@ static void domains_that_are_none(void **state)
 }
 
 /* Its form leaves no byte of the room; one more label says that it stands alone. */
-static void the_longest_domain(void **state)
+TEST(the_longest_domain)
 {
 	char text[255], expected[300];
 
@@ -188,7 +188,7 @@ static void keep_comment(const char *comment)
 }
 
 /* One that no entry can have is left out, and the entry is not. */
-static void comments_are_kept(void **state)
+TEST(comments_are_kept)
 {
 	char longest[257];
 
@@ -210,7 +210,7 @@ static void comments_are_kept(void **state)
 	}
 }
 
-static void lines_that_were_not_understood(void **state)
+TEST(lines_that_were_not_understood)
 {
 	char longest[300];
 
@@ -227,7 +227,7 @@ static void lines_that_were_not_understood(void **state)
 }
 
 /* By number, although they were found in other order. */
-static void what_is_doubtful_is_settled(void **state)
+TEST(what_is_doubtful_is_settled)
 {
 	reading.format = &xb_domains_format;
 	file.lines = 4;
@@ -244,7 +244,7 @@ static void what_is_doubtful_is_settled(void **state)
 	assert_int_equal(file.unknown, 3);
 }
 
-static void a_freed_file_is_empty(void **state)
+TEST(a_freed_file_is_empty)
 {
 	keep_domain("a.example", 0, "why");
 	assert_int_equal(xb_line_unknown(&file, 4, "odd"), 0);
@@ -253,20 +253,4 @@ static void a_freed_file_is_empty(void **state)
 	xb_listfile_free(&file);
 }
 
-static const struct CMUnitTest tests[] = {
-	LINES(blanks_are_trimmed),
-	LINES(words),
-	LINES(comments_are_cut_off),
-	LINES(types_of_records),
-	LINES(addresses_lead_nowhere),
-	LINES(the_first_cut_off_host_bits_are_kept),
-	LINES(domains_are_kept),
-	LINES(domains_that_are_none),
-	LINES(the_longest_domain),
-	LINES(comments_are_kept),
-	LINES(lines_that_were_not_understood),
-	LINES(what_is_doubtful_is_settled),
-	LINES(a_freed_file_is_empty),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_reading, end_reading);

@@ -71,11 +71,10 @@ static const struct row extracts[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	ROWS(plain),
-	ROWS(lists_of_peers),
-	ROWS(words),
-	ROWS(extracts),
-};
+ROWS(plain);
+ROWS(lists_of_peers);
+ROWS(words);
+ROWS(extracts);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -110,8 +110,11 @@ static const struct row contradictions[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	ROWS(ip4), ROWS(refused_ip4), ROWS(ip6), ROWS(names), ROWS(contradictions),
-};
+ROWS(ip4);
+ROWS(refused_ip4);
+ROWS(ip6);
+ROWS(names);
+ROWS(contradictions);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

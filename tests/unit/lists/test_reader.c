@@ -17,7 +17,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-static void test_unknown_format(void **state)
+TEST(test_unknown_format)
 {
 	struct xb_listfile file;
 
@@ -28,7 +28,7 @@ static void test_unknown_format(void **state)
 	assert_string_equal(xb_listfile_formats(), FORMAT_NAMES);
 }
 
-static void test_binary(void **state)
+TEST(test_binary)
 {
 	static const char in_line[] = "192.0.2.1\n192.0.2.2\0\n",
 			  in_comment[] = "192.0.2.1\n\n# \0\n";
@@ -59,7 +59,7 @@ static void write_long(size_t size, const char *end)
 	assert_int_equal(fclose(list), 0);
 }
 
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
 	static const char *const ends[] = {"\n", "\r\n"};
 	struct xb_listfile file;
@@ -82,7 +82,7 @@ static void test_long_lines(void **state)
 		      ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes");
 }
 
-static void test_files_that_are_none(void **state)
+TEST(test_files_that_are_none)
 {
 	char expected[256], below[sizeof(path) + 8];
 	struct xb_listfile file;
@@ -100,7 +100,7 @@ static void test_files_that_are_none(void **state)
 	assert_empty(&file);
 }
 
-static void test_no_permission(void **state)
+TEST(test_no_permission)
 {
 	bool root = !geteuid();
 	char expected[256];
@@ -122,7 +122,7 @@ static void test_no_permission(void **state)
 }
 
 /* Nothing is mapped at address 0, where reading this file starts. */
-static void test_read_error(void **state)
+TEST(test_read_error)
 {
 	struct xb_listfile file;
 
@@ -151,7 +151,7 @@ static int read_from_stdin(const char *text, struct xb_listfile *file)
 	return error;
 }
 
-static void test_stdin(void **state)
+TEST(test_stdin)
 {
 	struct xb_listfile file;
 
@@ -177,7 +177,7 @@ static void count_progress(const char *what, unsigned long long done, unsigned l
 }
 
 /* Many buffers long, so that lines lie across their ends; descending, so that the sort has work. */
-static void test_large_list_with_progress(void **state)
+TEST(test_large_list_with_progress)
 {
 	const uint32_t count = 1500000;
 	struct xb_listfile file;
@@ -243,7 +243,7 @@ static void says_the_same(const char *text, bool bare)
 	xb_listfile_free(&file);
 }
 
-static void test_bare_addresses(void **state)
+TEST(test_bare_addresses)
 {
 	struct xb_listfile file;
 
@@ -263,7 +263,7 @@ static void test_bare_addresses(void **state)
 }
 
 /* More than was reserved for a pipe. */
-static void test_bare_addresses_of_a_pipe(void **state)
+TEST(test_bare_addresses_of_a_pipe)
 {
 	const uint32_t count = 5000;
 	struct xb_listfile file;
@@ -284,7 +284,7 @@ static void test_bare_addresses_of_a_pipe(void **state)
 	xb_listfile_free(&file);
 }
 
-static void test_real_lists(void **state)
+TEST(test_real_lists)
 {
 	static const struct {
 		const char *name, *format;
@@ -308,18 +308,5 @@ static void test_real_lists(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	TEST(test_unknown_format),
-	TEST(test_binary),
-	TEST(test_long_lines),
-	TEST(test_files_that_are_none),
-	TEST(test_no_permission),
-	TEST(test_read_error),
-	TEST(test_stdin),
-	TEST(test_large_list_with_progress),
-	TEST(test_real_lists),
-	TEST(test_bare_addresses),
-	TEST(test_bare_addresses_of_a_pipe),
-};
-
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -358,7 +358,7 @@ static const struct row rpz_names[] = {
 	{0},
 };
 
-static void a_zone_that_is_told(void **state)
+TEST(a_zone_that_is_told)
 {
 	static const char text[] = "$TTL 60\na.example.rpz.test. CNAME .\nb.example CNAME .\n"
 				   "@ SOA a. b. 1 2 3 4 5\nc.example.test. CNAME .\n";
@@ -395,22 +395,20 @@ static const struct row refused[] = {
 	{0},
 };
 
-static const struct CMUnitTest tests[] = {
-	ROWS(dnsmasq),
-	ROWS(unknown_dnsmasq),
-	ROWS(dnsmasq_exceptions),
-	ROWS(unbound),
-	ROWS(unbound_data),
-	ROWS(unbound_exceptions),
-	ROWS(unknown_unbound),
-	ROWS(rpz),
-	ROWS(rpz_wildcards),
-	ROWS(rpz_exceptions),
-	ROWS(unknown_rpz),
-	ROWS(rpz_clients),
-	ROWS(rpz_names),
-	TEST(a_zone_that_is_told),
-	ROWS(refused),
-};
+ROWS(dnsmasq);
+ROWS(unknown_dnsmasq);
+ROWS(dnsmasq_exceptions);
+ROWS(unbound);
+ROWS(unbound_data);
+ROWS(unbound_exceptions);
+ROWS(unknown_unbound);
+ROWS(rpz);
+ROWS(rpz_wildcards);
+ROWS(rpz_exceptions);
+ROWS(unknown_rpz);
+ROWS(rpz_clients);
+ROWS(rpz_names);
+ROWS(refused);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

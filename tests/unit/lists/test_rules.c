@@ -111,7 +111,7 @@ static const struct row contradictions[] = {
 };
 
 /* A whole top-level domain is meant, however many lines say less of it. */
-static void what_is_meant(void **state)
+TEST(what_is_meant)
 {
 	static const char text[] = "zip\n*.zip\nmov\n*.example\n=example\n";
 	struct xb_listfile file;
@@ -128,9 +128,13 @@ static void what_is_meant(void **state)
 	xb_listfile_free(&file);
 }
 
-static const struct CMUnitTest tests[] = {
-	ROWS(rulesets), ROWS(unknown_rulesets), ROWS(expressions),    ROWS(urls),
-	ROWS(smartdns), ROWS(wildcards),	ROWS(contradictions), TEST(what_is_meant),
-};
+ROWS(rulesets);
+ROWS(unknown_rulesets);
+ROWS(expressions);
+ROWS(urls);
+ROWS(smartdns);
+ROWS(wildcards);
+ROWS(contradictions);
 
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

@@ -10,7 +10,7 @@
 #define RULES  12
 #define ROUNDS 3000
 
-static void ranges_become_prefixes(void **state)
+TEST(ranges_become_prefixes)
 {
 	static const struct {
 		const char *text, *prefixes;
@@ -38,7 +38,7 @@ static void ranges_become_prefixes(void **state)
 	}
 }
 
-static void ranges_that_are_none(void **state)
+TEST(ranges_that_are_none)
 {
 	static const struct {
 		const char *text, *message;
@@ -134,7 +134,7 @@ static bool file_lists(uint32_t address)
 	return false;
 }
 
-static void exceptions_are_taken_out(void **state)
+TEST(exceptions_are_taken_out)
 {
 	srand(1);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -159,7 +159,7 @@ static void exceptions_are_taken_out(void **state)
 }
 
 /* What no exception touches stays as it was written, with what its line says. */
-static void the_rest_stays(void **state)
+TEST(the_rest_stays)
 {
 	assert_int_equal(xb_listformat_choose(&reading, "ip4trie"), 0);
 	assert_taken("192.0.2.0/24 one");
@@ -172,11 +172,4 @@ static void the_rest_stays(void **state)
 		    "198.51.100.2/31 (three)");
 }
 
-static const struct CMUnitTest tests[] = {
-	LINES(ranges_become_prefixes),
-	LINES(ranges_that_are_none),
-	LINES(exceptions_are_taken_out),
-	LINES(the_rest_stays),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_reading, end_reading);

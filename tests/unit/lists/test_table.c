@@ -12,7 +12,7 @@
 
 #define FORMATS 34
 
-static void names_of_formats(void **state)
+TEST(names_of_formats)
 {
 	char names[] = FORMAT_NAMES, *rest = names, *name;
 	size_t count = 0;
@@ -29,7 +29,7 @@ static void names_of_formats(void **state)
 	assert_int_equal(count, FORMATS);
 }
 
-static void names_of_none(void **state)
+TEST(names_of_none)
 {
 	static const char *const names[] = {"plai", "plain ", "Plain", "plain, netset"};
 	char message[512];
@@ -46,7 +46,7 @@ static void names_of_none(void **state)
 }
 
 /* By their first line; two, which are plain but for comments, only by name. */
-static void formats_are_recognized(void **state)
+TEST_WITH(formats_are_recognized, NULL, NULL)
 {
 	static const struct {
 		const char *line, *format;
@@ -86,7 +86,7 @@ static void formats_are_recognized(void **state)
 	}
 }
 
-static void a_line_in_no_format(void **state)
+TEST(a_line_in_no_format)
 {
 	assert_input_error(take("<html>"),
 			   "not in a known list format: '<html>'; known: " FORMAT_NAMES);
@@ -96,7 +96,7 @@ static void a_line_in_no_format(void **state)
 }
 
 /* Until the format is known, comments of any; then its own. */
-static void comments_and_blanks(void **state)
+TEST(comments_and_blanks)
 {
 	assert_taken("# a");
 	assert_taken(" ; b");
@@ -113,7 +113,7 @@ static void comments_and_blanks(void **state)
 	assert_file("plain: 192.0.2.1, 192.0.2.2");
 }
 
-static void a_mark_of_byte_order(void **state)
+TEST(a_mark_of_byte_order)
 {
 	assert_taken("\xef\xbb\xbf"
 		     "192.0.2.1");
@@ -125,14 +125,14 @@ static void a_mark_of_byte_order(void **state)
 	assert_file("plain: 192.0.2.1, 192.0.2.2");
 }
 
-static void only_a_mark_of_byte_order(void **state)
+TEST(only_a_mark_of_byte_order)
 {
 	assert_taken("\xef\xbb\xbf");
 	assert_taken("192.0.2.1");
 	assert_file("plain: 192.0.2.1");
 }
 
-static void binary_data(void **state)
+TEST(binary_data)
 {
 	assert_input_error(take_bytes("192.0.2.1\0", 10), "binary data, not a list");
 	assert_input_error(take_bytes("\0", 1), "binary data, not a list");
@@ -153,7 +153,7 @@ static int take_of_size(const char *text, size_t size, bool with_return)
 	return take_bytes(line, size + with_return);
 }
 
-static void the_longest_line(void **state)
+TEST(the_longest_line)
 {
 	assert_int_equal(take_of_size("2001:db8::1", XB_LIST_LINE_BYTES, false), 0);
 	assert_int_equal(take_of_size("2001:db8::2", XB_LIST_LINE_BYTES, true), 0);
@@ -164,7 +164,7 @@ static void the_longest_line(void **state)
 	assert_file("plain: 2001:db8::1, 2001:db8::2");
 }
 
-static void the_longest_line_of_domains(void **state)
+TEST(the_longest_line_of_domains)
 {
 	assert_int_equal(take_of_size("a.example", XB_LIST_LINE_BYTES, true), 0);
 	assert_int_equal(take_of_size("b.example", XB_LIST_LINE_BYTES + 1, true), 0);
@@ -172,7 +172,7 @@ static void the_longest_line_of_domains(void **state)
 }
 
 /* As a whole or not at all: what the first words of a line said goes with it. */
-static void lines_are_taken_loosely(void **state)
+TEST(lines_are_taken_loosely)
 {
 	assert_taken("0.0.0.0 a.example");
 	assert_taken("0.0.0.0 b.example 0..example");
@@ -186,7 +186,7 @@ static void lines_are_taken_loosely(void **state)
 	assert_null(strchr(file.first_unknown[1].text, '\x1b'));
 }
 
-static void a_finished_file_is_in_order(void **state)
+TEST(a_finished_file_is_in_order)
 {
 	assert_taken("198.51.100.1");
 	assert_taken("192.0.2.1");
@@ -199,27 +199,11 @@ static void a_finished_file_is_in_order(void **state)
 	assert_int_equal(file.items[2].entry.line, 5);
 }
 
-static void an_empty_file_is_finished(void **state)
+TEST(an_empty_file_is_finished)
 {
 	assert_int_equal(xb_listformat_finish(&reading), 0);
 	assert_null(xb_listformat_name(&reading));
 	assert_int_equal(file.count, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	LINES(names_of_formats),
-	LINES(names_of_none),
-	cmocka_unit_test(formats_are_recognized),
-	LINES(a_line_in_no_format),
-	LINES(comments_and_blanks),
-	LINES(a_mark_of_byte_order),
-	LINES(only_a_mark_of_byte_order),
-	LINES(binary_data),
-	LINES(the_longest_line),
-	LINES(the_longest_line_of_domains),
-	LINES(lines_are_taken_loosely),
-	LINES(a_finished_file_is_in_order),
-	LINES(an_empty_file_is_finished),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_reading, end_reading);

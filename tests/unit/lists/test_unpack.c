@@ -43,7 +43,7 @@ static void check_bytes(const void *bytes, size_t size, const char *outcome)
 	xb_listfile_free(&file);
 }
 
-static void test_gzip(void **state)
+TEST(test_gzip)
 {
 	unsigned char packed[400], all[900] = {0};
 	size_t size = pack(LINES, strlen(LINES), packed, sizeof(packed));
@@ -59,7 +59,7 @@ static void test_gzip(void **state)
 }
 
 /* However much is missing, half a list is none. */
-static void test_gzip_cut_off(void **state)
+TEST(test_gzip_cut_off)
 {
 	unsigned char packed[400];
 	size_t size = pack(LINES, strlen(LINES), packed, sizeof(packed));
@@ -69,7 +69,7 @@ static void test_gzip_cut_off(void **state)
 			    ": the gzip stream ends early: the file may have been cut off");
 }
 
-static void test_gzip_damaged(void **state)
+TEST(test_gzip_damaged)
 {
 	unsigned char packed[400];
 	size_t size = pack(LINES, strlen(LINES), packed, sizeof(packed));
@@ -78,7 +78,7 @@ static void test_gzip_damaged(void **state)
 	check_bytes(packed, size, ": the gzip stream is damaged");
 }
 
-static void test_other_packings(void **state)
+TEST(test_other_packings)
 {
 	check_bytes("\xfd"
 		    "7zXZ\0abc",
@@ -96,7 +96,7 @@ static const unsigned char by_zstd[] = {
 	0x2e, 0x32, 0x2e, 0x31, 0x0a, 0x31, 0x39, 0x32, 0x2e, 0x30, 0x2e, 0x32, 0x2e, 0x32,
 	0x20, 0x23, 0x20, 0xc3, 0xa4, 0xf0, 0x9f, 0x98, 0x80, 0x0a, 0x34, 0x70, 0xa2, 0xd9};
 
-static void test_zstd(void **state)
+TEST(test_zstd)
 {
 	unsigned char twice[sizeof(by_zstd) * 2];
 
@@ -125,7 +125,7 @@ static size_t widen(const char *text, bool little, unsigned char *out)
 	return size;
 }
 
-static void test_utf16(void **state)
+TEST(test_utf16)
 {
 	unsigned char wide[200];
 	/* U+00E4, U+1F600, and half of one. */
@@ -144,7 +144,7 @@ static void test_utf16(void **state)
 	check_bytes(wide, widen("", true, wide), ": no entries");
 }
 
-static void test_utf16_that_is_packed(void **state)
+TEST(test_utf16_that_is_packed)
 {
 	unsigned char wide[200], packed[400];
 	size_t size = widen("192.0.2.1\n", true, wide);
@@ -153,7 +153,7 @@ static void test_utf16_that_is_packed(void **state)
 }
 
 /* Much of it comes out of little. */
-static void test_limit(void **state)
+TEST(test_limit)
 {
 	static char text[200000];
 	static unsigned char packed[10000];
@@ -176,7 +176,7 @@ static void test_limit(void **state)
 }
 
 /* The message has the name once. */
-static void test_document_cut_off(void **state)
+TEST(test_document_cut_off)
 {
 	static const char text[] = "{\"a\":\n[\"192.0.2.1\",\"192.0.2.2\",\"192.0.2.3\"]}";
 	unsigned char packed[400];
@@ -186,16 +186,5 @@ static void test_document_cut_off(void **state)
 	check_refused("json", ": the gzip stream ends early: the file may have been cut off");
 }
 
-static const struct CMUnitTest tests[] = {
-	TEST(test_gzip),
-	TEST(test_gzip_cut_off),
-	TEST(test_gzip_damaged),
-	TEST(test_other_packings),
-	TEST(test_zstd),
-	TEST(test_utf16),
-	TEST(test_utf16_that_is_packed),
-	TEST(test_limit),
-	TEST(test_document_cut_off),
-};
-
-TEST_MAIN(tests, make_directory, remove_directory)
+EACH_TEST(NULL, remove_list);
+ALL_TESTS(make_directory, remove_directory);

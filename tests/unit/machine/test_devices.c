@@ -19,7 +19,7 @@ static struct xb_device machine[] = {
 
 static struct xb_devices devices = {.item = machine, .count = sizeof(machine) / sizeof(machine[0])};
 
-static void vlans_at_any_height(void **state)
+TEST(vlans_at_any_height)
 {
 	assert_true(xb_devices_have_vlans(&devices));
 	assert_true(xb_device_has_vlans_above(&devices, ETH0));
@@ -32,7 +32,7 @@ static void vlans_at_any_height(void **state)
 	assert_false(xb_device_has_vlans_above(&devices, 99));
 }
 
-static void a_bridge_that_goes_by_vlans(void **state)
+TEST(a_bridge_that_goes_by_vlans)
 {
 	xb_device_find(&devices, BR0)->vlans = true;
 	assert_true(xb_device_has_vlans_above(&devices, ETH2));
@@ -42,7 +42,7 @@ static void a_bridge_that_goes_by_vlans(void **state)
 }
 
 /* Each question chooses anew. */
-static void one_after_the_other(void **state)
+TEST(one_after_the_other)
 {
 	assert_true(xb_device_has_vlans_above(&devices, ETH0));
 	assert_false(xb_device_has_vlans_above(&devices, ETH1));
@@ -50,7 +50,7 @@ static void one_after_the_other(void **state)
 	assert_non_null(xb_device_chosen(&devices, ETH1));
 }
 
-static void none_at_all(void **state)
+TEST(none_at_all)
 {
 	struct xb_device bare = {.index = ETH1};
 	struct xb_devices one = {.item = &bare, .count = 1};
@@ -58,12 +58,3 @@ static void none_at_all(void **state)
 	assert_false(xb_devices_have_vlans(&one));
 	assert_false(xb_device_has_vlans_above(&one, ETH1));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(vlans_at_any_height),
-	cmocka_unit_test(a_bridge_that_goes_by_vlans),
-	cmocka_unit_test(one_after_the_other),
-	cmocka_unit_test(none_at_all),
-};
-
-TEST_MAIN(tests, NULL, NULL)

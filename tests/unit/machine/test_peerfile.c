@@ -79,7 +79,7 @@ static struct xb_peer peer(const char *host, uint32_t address, int64_t seen)
 
 /* --- hosts ------------------------------------------------------------------------------------ */
 
-static void urls_name_hosts(void **state)
+TEST(urls_name_hosts)
 {
 	static const char *const rows[][2] = {
 		{"https://feeds.example/list?a=b#c", "feeds.example"},
@@ -113,7 +113,7 @@ static void urls_name_hosts(void **state)
 	assert_false(xb_peer_host(long_url, host));
 }
 
-static void some_addresses_are_no_peers(void **state)
+TEST(some_addresses_are_no_peers)
 {
 	static const struct {
 		const char *text;
@@ -138,7 +138,7 @@ static void some_addresses_are_no_peers(void **state)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static void a_host_has_sixteen_addresses(void **state)
+TEST(a_host_has_sixteen_addresses)
 {
 	struct xb_peer_list list = {0};
 	struct xb_peer one;
@@ -176,7 +176,7 @@ static void a_host_has_sixteen_addresses(void **state)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static void what_is_written_is_read(void **state)
+TEST_WITH(what_is_written_is_read, begin, end)
 {
 	struct xb_peer_list list = {0};
 	struct xb_peer one = peer("feeds.example", 0xc0000207, NOW - 5);
@@ -198,7 +198,7 @@ static void what_is_written_is_read(void **state)
 	assert_string_equal(read_all(text), "");
 }
 
-static void wrong_lines_are_passed_by(void **state)
+TEST_WITH(wrong_lines_are_passed_by, begin, end)
 {
 	static const char *const lines[] = {
 		"192.0.2.1",
@@ -236,7 +236,7 @@ static void wrong_lines_are_passed_by(void **state)
 	assert_string_equal(read_all(text), "192.0.2.9 z 0|");
 }
 
-static void an_address_counts_for_a_day(void **state)
+TEST_WITH(an_address_counts_for_a_day, begin, end)
 {
 	char text[4096], line[512];
 
@@ -246,7 +246,7 @@ static void an_address_counts_for_a_day(void **state)
 	assert_string_equal(read_all(text), "192.0.2.1 a 86400|192.0.2.3 a 0|");
 }
 
-static void too_much_is_not_taken(void **state)
+TEST_WITH(too_much_is_not_taken, begin, end)
 {
 	struct xb_peer_list list = {0};
 	FILE *file = fopen(XB_PEER_FILE, "w");
@@ -266,7 +266,7 @@ static void too_much_is_not_taken(void **state)
 
 /* Whatever stands under the name, a survey neither waits nor fails, and says that it knows nothing.
  */
-static void another_kind_of_file_is_told(void **state)
+TEST_WITH(another_kind_of_file_is_told, begin, end)
 {
 	static const char *const makings[] = {"ln -s other peers", "mkfifo peers", "mkdir peers",
 					      "ln -s /nosuch peers"};
@@ -296,7 +296,7 @@ static void another_kind_of_file_is_told(void **state)
 	assert_string_equal(read_all(text), "");
 }
 
-static void a_survey_finds_peers(void **state)
+TEST_WITH(a_survey_finds_peers, begin, end)
 {
 	struct xb_lifelines found = {0};
 	char line[512];
@@ -315,17 +315,3 @@ static void a_survey_finds_peers(void **state)
 	assert_false(found.network);
 	xb_lifelines_free(&found);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(urls_name_hosts),
-	cmocka_unit_test(some_addresses_are_no_peers),
-	cmocka_unit_test(a_host_has_sixteen_addresses),
-	cmocka_unit_test_setup_teardown(what_is_written_is_read, begin, end),
-	cmocka_unit_test_setup_teardown(wrong_lines_are_passed_by, begin, end),
-	cmocka_unit_test_setup_teardown(an_address_counts_for_a_day, begin, end),
-	cmocka_unit_test_setup_teardown(too_much_is_not_taken, begin, end),
-	cmocka_unit_test_setup_teardown(another_kind_of_file_is_told, begin, end),
-	cmocka_unit_test_setup_teardown(a_survey_finds_peers, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -8,7 +8,7 @@
 
 #define WATCHED "PathChanged="
 
-static void systemd_watches_the_same_places(void **state)
+TEST(systemd_watches_the_same_places)
 {
 	FILE *unit = fopen("packaging/xdp-bloom-online.path", "re");
 	char line[256];
@@ -26,9 +26,3 @@ static void systemd_watches_the_same_places(void **state)
 	assert_null(xb_server_places[count]);
 	fclose(unit);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(systemd_watches_the_same_places),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -26,7 +26,7 @@ static void assert_parses(const char *text, const char *expected)
 	assert_string_equal(found, expected);
 }
 
-static void text(void **state)
+TEST(text)
 {
 	assert_parses("192.0.2.1", "192.0.2.1");
 	assert_parses("0.0.0.0", "0.0.0.0");
@@ -45,7 +45,7 @@ static void text(void **state)
 		      "fe80::1");
 }
 
-static void text_that_is_no_address(void **state)
+TEST(text_that_is_no_address)
 {
 	static const char *const texts[] = {
 		"",
@@ -74,7 +74,7 @@ static void text_that_is_no_address(void **state)
 		assert_parses(texts[i], "");
 }
 
-static void bytes(void **state)
+TEST(bytes)
 {
 	/* at an odd place, as in a netlink message or a lease */
 	static const uint8_t ipv4[] = {0, 192, 0, 2, 1},
@@ -99,7 +99,7 @@ static void bytes(void **state)
 	assert_false(xb_address_from_bytes(AF_UNSPEC, ipv4, &entry));
 }
 
-static void sockets(void **state)
+TEST(sockets)
 {
 	struct sockaddr_storage storage = {0};
 	struct sockaddr_in *ipv4 = (void *)&storage;
@@ -128,7 +128,7 @@ static void sockets(void **state)
 	assert_int_equal(entry.kind, XB_HOST4);
 }
 
-static void special_ones(void **state)
+TEST(special_ones)
 {
 	static const struct {
 		const char *text;
@@ -166,11 +166,3 @@ static void special_ones(void **state)
 			fail_msg("%s", cases[i].text);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(text),		cmocka_unit_test(text_that_is_no_address),
-	cmocka_unit_test(bytes),	cmocka_unit_test(sockets),
-	cmocka_unit_test(special_ones),
-};
-
-TEST_MAIN(tests, NULL, NULL)

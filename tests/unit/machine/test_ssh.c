@@ -160,7 +160,7 @@ static void expect_peer(const struct xb_session *session, const char *peer,
 	assert_int_equal(session->peer_port, connection->port);
 }
 
-static void a_session_is_found_and_dies(void **state)
+TEST(a_session_is_found_and_dies)
 {
 	static const struct {
 		int family;
@@ -203,7 +203,7 @@ static void a_session_is_found_and_dies(void **state)
 }
 
 /* Below it a listening and a local socket, above it one that the server opened for a tunnel. */
-static void the_lowest_connection_is_the_session(void **state)
+TEST(the_lowest_connection_is_the_session)
 {
 	struct connection way = make_connection(AF_INET, "10.77.0.2", "10.77.0.1");
 	struct connection tunnel = make_connection(AF_INET, "10.77.0.1", "10.88.0.1");
@@ -230,7 +230,7 @@ static void the_lowest_connection_is_the_session(void **state)
 	drop(&tunnel);
 }
 
-static void nested_sessions_are_all_found(void **state)
+TEST(nested_sessions_are_all_found)
 {
 	struct connection outer = make_connection(AF_INET, "10.77.0.2", "10.77.0.1");
 	struct connection inner = make_connection(AF_INET, "10.88.0.1", "10.77.0.1");
@@ -253,7 +253,7 @@ static void nested_sessions_are_all_found(void **state)
 	drop(&inner);
 }
 
-static void without_a_session_there_is_none(void **state)
+TEST(without_a_session_there_is_none)
 {
 	struct connection way = make_connection(AF_INET, "10.77.0.2", "10.77.0.1");
 	struct connection local = make_connection(AF_INET, "127.0.0.1", "127.0.0.1");
@@ -275,7 +275,7 @@ static void without_a_session_there_is_none(void **state)
 	drop(&local);
 }
 
-static void the_environment_is_the_last_resort(void **state)
+TEST(the_environment_is_the_last_resort)
 {
 	struct connection way = make_connection(AF_INET, "10.77.0.2", "10.77.0.1");
 	struct connection told = {.port = 4444};
@@ -310,12 +310,4 @@ static void the_environment_is_the_last_resort(void **state)
 	drop(&way);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_session_is_found_and_dies),
-	cmocka_unit_test(the_lowest_connection_is_the_session),
-	cmocka_unit_test(nested_sessions_are_all_found),
-	cmocka_unit_test(without_a_session_there_is_none),
-	cmocka_unit_test(the_environment_is_the_last_resort),
-};
-
-TEST_MAIN(tests, begin, NULL)
+ALL_TESTS(begin, NULL);

@@ -72,7 +72,7 @@ static void expect(struct xb_lifelines found, const char *const *entries)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static void kinds_have_names(void **state)
+TEST(kinds_have_names)
 {
 	enum xb_lifeline_kind kind;
 
@@ -84,7 +84,7 @@ static void kinds_have_names(void **state)
 	assert_non_null(strstr(xb_error_message(), "link-local"));
 }
 
-static void an_entry_is_listed_once_a_kind(void **state)
+TEST(an_entry_is_listed_once_a_kind)
 {
 	struct xb_lifelines list = {0};
 	struct xb_entry entry = {.hi = 0x0a000001ULL << 32, .kind = XB_HOST4, .length = 32};
@@ -104,7 +104,7 @@ static void an_entry_is_listed_once_a_kind(void **state)
 	xb_lifelines_free(&list);
 }
 
-static void no_kinds_find_nothing(void **state)
+TEST(no_kinds_find_nothing)
 {
 	struct xb_lifelines found = {0};
 
@@ -119,7 +119,7 @@ static void no_kinds_find_nothing(void **state)
 
 /* --- addresses and gateways ------------------------------------------------------------------- */
 
-static void addresses_are_those_of_the_interface(void **state)
+TEST(addresses_are_those_of_the_interface)
 {
 	struct xb_lifelines found = find("out0", ONLY(ADDRESS));
 
@@ -129,7 +129,7 @@ static void addresses_are_those_of_the_interface(void **state)
 }
 
 /* What was found before and is not now: gone where the survey saw something else. */
-static void a_survey_denies_where_it_looked(void **state)
+TEST(a_survey_denies_where_it_looked)
 {
 	static const struct {
 		const char *address, *why;
@@ -181,14 +181,14 @@ static void a_survey_denies_where_it_looked(void **state)
 	run("rm -r /run/systemd /etc/resolv.conf /run/peers");
 }
 
-static void what_is_stacked_on_a_port_counts(void **state)
+TEST(what_is_stacked_on_a_port_counts)
 {
 	EXPECT(find("port0", ONLY(ADDRESS)), "10.99.0.1", "10.66.0.1");
 	EXPECT(find("port0", ONLY(GATEWAY)), "10.99.0.254", "10.66.0.254");
 	EXPECT(find("mv1", ONLY(ADDRESS)), "10.66.0.1");
 }
 
-static void gateways_of_all_tables_are_found(void **state)
+TEST(gateways_of_all_tables_are_found)
 {
 	for (int compatible = 1; compatible >= 0; compatible--) {
 		/* 0: routes name their next hop object and say nothing else. */
@@ -204,7 +204,7 @@ static void gateways_of_all_tables_are_found(void **state)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void resolvers_are_read(void **state)
+TEST(resolvers_are_read)
 {
 	assert_int_equal(find("out0", ONLY(RESOLVER)).count, 0);
 	write_file("/run/systemd/resolve/resolv.conf", "nameserver 10.0.0.99\n");
@@ -217,7 +217,7 @@ static void resolvers_are_read(void **state)
 	EXPECT(find("out0", ONLY(RESOLVER)), "10.0.0.53", "10.0.0.99");
 }
 
-static void time_servers_are_read(void **state)
+TEST(time_servers_are_read)
 {
 	write_file("/etc/chrony/chrony.conf", "pool 10.1.0.1 iburst\n#server 10.1.1.1\nSERVER "
 					      "fd00:1::1\npool debian.pool.ntp.org\n");
@@ -234,7 +234,7 @@ static void time_servers_are_read(void **state)
 	run("rm -r /etc/chrony /etc/ntpsec /etc/ntp.conf /etc/systemd");
 }
 
-static void dhcp_servers_are_read(void **state)
+TEST(dhcp_servers_are_read)
 {
 	write_file("/run/systemd/netif/leases/2",
 		   "ADDRESS=10.77.0.1\nSERVER_ADDRESS=10.2.0.1\nROUTER=10.2.0.9\n");
@@ -248,7 +248,7 @@ static void dhcp_servers_are_read(void **state)
 }
 
 /* It is told about and does not hide the others. */
-static void an_unreadable_file_is_a_notice(void **state)
+TEST(an_unreadable_file_is_a_notice)
 {
 	write_file("/etc/ntp.conf", "server 10.1.0.5\n");
 	run("mkdir -p /etc/chrony/conf.d; ln -s loop.conf /etc/chrony/conf.d/loop.conf");
@@ -259,7 +259,7 @@ static void an_unreadable_file_is_a_notice(void **state)
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
-static void connected_time_sockets_are_found(void **state)
+TEST(connected_time_sockets_are_found)
 {
 	int fds[] = {
 		connected(SOCK_DGRAM, NULL, "10.77.0.123", 123),
@@ -275,7 +275,7 @@ static void connected_time_sockets_are_found(void **state)
 }
 
 /* One that answers, sees our environment if it can, and then does not end. */
-static void chronyc_is_asked_for_a_second(void **state)
+TEST(chronyc_is_asked_for_a_second)
 {
 	struct xb_lifelines found = {0};
 	struct timespec before, after;
@@ -309,20 +309,4 @@ static void chronyc_is_asked_for_a_second(void **state)
 	assert_int_equal(umount("/usr/bin"), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(kinds_have_names),
-	cmocka_unit_test(an_entry_is_listed_once_a_kind),
-	cmocka_unit_test(no_kinds_find_nothing),
-	cmocka_unit_test(addresses_are_those_of_the_interface),
-	cmocka_unit_test(a_survey_denies_where_it_looked),
-	cmocka_unit_test(what_is_stacked_on_a_port_counts),
-	cmocka_unit_test(gateways_of_all_tables_are_found),
-	cmocka_unit_test(resolvers_are_read),
-	cmocka_unit_test(time_servers_are_read),
-	cmocka_unit_test(dhcp_servers_are_read),
-	cmocka_unit_test(an_unreadable_file_is_a_notice),
-	cmocka_unit_test(connected_time_sockets_are_found),
-	cmocka_unit_test(chronyc_is_asked_for_a_second),
-};
-
-TEST_MAIN(tests, begin, NULL)
+ALL_TESTS(begin, NULL);

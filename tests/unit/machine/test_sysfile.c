@@ -68,7 +68,7 @@ static void assert_lines(const char *pattern, int error, const char *expected)
 	xb_error_clear();
 }
 
-static void ends_of_lines(void **state)
+TEST(ends_of_lines)
 {
 	static const char text[] = "a\n\n b \r\nc\\\nlast";
 
@@ -91,7 +91,7 @@ static int count_bytes(char *line, const char *path, void *context)
 	return 0;
 }
 
-static void a_line_of_any_length(void **state)
+TEST(a_line_of_any_length)
 {
 	size_t size = 1 << 20, bytes = 0;
 	char *text = malloc(size);
@@ -104,7 +104,7 @@ static void a_line_of_any_length(void **state)
 	assert_int_equal(bytes, size);
 }
 
-static void files_of_a_pattern(void **state)
+TEST(files_of_a_pattern)
 {
 	write_file("b.conf", "2\n", 2);
 	write_file("a.conf", "1", 1);
@@ -119,7 +119,7 @@ static void files_of_a_pattern(void **state)
 	assert_int_equal(notices, 0);
 }
 
-static void an_error_ends_it(void **state)
+TEST(an_error_ends_it)
 {
 	write_file("a", "1\nstop\n2\n", 9);
 	write_file("b", "3\n", 2);
@@ -131,7 +131,7 @@ static void an_error_ends_it(void **state)
 }
 
 /* What cannot be read is a notice, and no reason to leave out the others. */
-static void files_that_cannot_be_read(void **state)
+TEST(files_that_cannot_be_read)
 {
 	write_file("a", "1\n", 2);
 	write_file("c", "2\n", 2);
@@ -149,11 +149,4 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(notices, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(ends_of_lines),	TEST(a_line_of_any_length),	 TEST(files_of_a_pattern),
-	TEST(an_error_ends_it), TEST(files_that_cannot_be_read),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

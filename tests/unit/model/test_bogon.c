@@ -99,7 +99,7 @@ static const struct {
 	{"ff00::/8", "multicast", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, NULL},
 };
 
-static void every_range_ends_where_it_ends(void **state)
+TEST(every_range_ends_where_it_ends)
 {
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
 		is_bogon(ranges[i].range, ranges[i].reason);
@@ -112,7 +112,7 @@ static void every_range_ends_where_it_ends(void **state)
 	}
 }
 
-static void what_is_globally_reachable_stays(void **state)
+TEST(what_is_globally_reachable_stays)
 {
 	static const char *const entries[] = {
 		"8.8.8.8",	   "192.0.0.9",	     "192.0.0.10",	  "192.31.196.0/24",
@@ -126,7 +126,7 @@ static void what_is_globally_reachable_stays(void **state)
 		is_none(entries[i]);
 }
 
-static void prefixes_inside_are_bogons(void **state)
+TEST(prefixes_inside_are_bogons)
 {
 	is_bogon("10.1.0.0/16", "private");
 	is_bogon("172.16.0.0/13", "private");
@@ -137,7 +137,7 @@ static void prefixes_inside_are_bogons(void **state)
 	is_bogon("::/127", "IPv4-compatible");
 }
 
-static void prefixes_that_merely_cover_are_none(void **state)
+TEST(prefixes_that_merely_cover_are_none)
 {
 	static const char *const entries[] = {
 		"172.0.0.0/8",	  "192.0.0.0/8",   "192.0.0.0/23", "192.0.2.0/23", "198.18.0.0/14",
@@ -149,7 +149,7 @@ static void prefixes_that_merely_cover_are_none(void **state)
 		is_none(entries[i]);
 }
 
-static void short_prefixes_are_bogons(void **state)
+TEST(short_prefixes_are_bogons)
 {
 	static const char *const ipv4[] = {"0.0.0.0/0", "128.0.0.0/1", "64.0.0.0/2", "8.0.0.0/7"};
 	static const char *const ipv6[] = {"::/0", "2000::/3", "2400::/12", "2002::/15"};
@@ -162,13 +162,3 @@ static void short_prefixes_are_bogons(void **state)
 	is_none("128.0.0.0/8");
 	is_none("2400::/16");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_range_ends_where_it_ends),
-	cmocka_unit_test(what_is_globally_reachable_stays),
-	cmocka_unit_test(prefixes_inside_are_bogons),
-	cmocka_unit_test(prefixes_that_merely_cover_are_none),
-	cmocka_unit_test(short_prefixes_are_bogons),
-};
-
-TEST_MAIN(tests, NULL, NULL)

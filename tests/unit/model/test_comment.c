@@ -22,7 +22,7 @@ static int check(const char *text, size_t size)
 	return error;
 }
 
-static void taken(void **state)
+TEST(taken)
 {
 	static const char *const rows[] = {
 		"",    " ",	   "#", "a comment",	"\"quoted\\\"",
@@ -41,7 +41,7 @@ static void refused(const char *text, size_t size, const char *why)
 	assert_string_equal(xb_error_message(), why);
 }
 
-static void as_long_as_may_be(void **state)
+TEST(as_long_as_may_be)
 {
 	char text[300];
 
@@ -57,7 +57,7 @@ static void as_long_as_may_be(void **state)
 	refused(text, 255, "a comment must be UTF-8");
 }
 
-static void no_text(void **state)
+TEST(no_text)
 {
 	static const char *const rows[] = {
 		"\x80",		 "\xff",     "a\xc3",	     "\xc3z",
@@ -68,7 +68,7 @@ static void no_text(void **state)
 		refused(rows[i], strlen(rows[i]), "a comment must be UTF-8");
 }
 
-static void control_characters(void **state)
+TEST(control_characters)
 {
 	for (int byte = 0; byte < 0x20; byte++) {
 		const char text[] = {'a', (char)byte, 'b'};
@@ -79,12 +79,3 @@ static void control_characters(void **state)
 	refused("a\xc2\x80", 3, "a comment has no control characters");
 	refused("\xc2\x9f", 2, "a comment has no control characters");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(taken),
-	cmocka_unit_test(as_long_as_may_be),
-	cmocka_unit_test(no_text),
-	cmocka_unit_test(control_characters),
-};
-
-TEST_MAIN(tests, NULL, NULL)

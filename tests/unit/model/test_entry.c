@@ -38,7 +38,7 @@ static void is_text(const char *text, const char *canonical, uint8_t kind, bool 
 	assert_int_equal(entry.line, 0);
 }
 
-static void text_is_canonical(void **state)
+TEST(text_is_canonical)
 {
 	is_text("0.0.0.0", "0.0.0.0", XB_HOST4, false);
 	is_text("255.255.255.255/32", "255.255.255.255", XB_HOST4, false);
@@ -57,7 +57,7 @@ static void text_is_canonical(void **state)
 	is_text("Example.COM.", "example.com", XB_NAME, false);
 }
 
-static void mapped_addresses_are_ipv4(void **state)
+TEST(mapped_addresses_are_ipv4)
 {
 	is_text("::ffff:192.0.2.1", "192.0.2.1", XB_HOST4, false);
 	is_text("::FFFF:c000:201/128", "192.0.2.1", XB_HOST4, false);
@@ -69,7 +69,7 @@ static void mapped_addresses_are_ipv4(void **state)
 	is_text("::1:ffff:192.0.2.1", "::1:ffff:c000:201", XB_NET6, false);
 }
 
-static void the_mapped_form_is_known(void **state)
+TEST(the_mapped_form_is_known)
 {
 	struct xb_entry entry = {.lo = UINT64_C(0xffffc0000201), .kind = XB_NET6, .length = 128};
 	struct xb_entry allow = {.lo = UINT64_C(0xffffc0000200), .kind = XB_ALLOW6, .length = 121};
@@ -98,7 +98,7 @@ static void is_refused(const char *text, size_t size, bool names)
 	free(copy);
 }
 
-static void what_is_no_entry(void **state)
+TEST(what_is_no_entry)
 {
 	static const char *const rows[] = {
 		"",
@@ -163,7 +163,7 @@ static struct xb_entry allowed(const char *text)
 	return xb_entry_allow(&entry);
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
 	struct xb_entry entry = allowed("192.0.2.0/24");
 
@@ -196,7 +196,7 @@ static void kinds(void **state)
 	assert_int_equal(xb_entry_keys(&entry), 1);
 }
 
-static void wider_ones(void **state)
+TEST(wider_ones)
 {
 	struct xb_entry entry = parse("255.255.255.255"), covering;
 	char out[XB_ENTRY_TEXT];
@@ -234,7 +234,7 @@ static void is_inside(const char *outer, const char *inner, bool expected)
 		fail_msg("%s in %s: %d", inner, outer, !expected);
 }
 
-static void what_covers_what(void **state)
+TEST(what_covers_what)
 {
 	is_inside("0.0.0.0/0", "255.255.255.255", true);
 	is_inside("192.0.2.0/24", "192.0.2.0/24", true);
@@ -258,15 +258,3 @@ static void what_covers_what(void **state)
 	is_inside("0.0.0.0/0", "example.com", false);
 	is_inside("com", "::1", false);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(text_is_canonical),
-	cmocka_unit_test(mapped_addresses_are_ipv4),
-	cmocka_unit_test(the_mapped_form_is_known),
-	cmocka_unit_test(what_is_no_entry),
-	cmocka_unit_test(kinds),
-	cmocka_unit_test(wider_ones),
-	cmocka_unit_test(what_covers_what),
-};
-
-TEST_MAIN(tests, NULL, NULL)

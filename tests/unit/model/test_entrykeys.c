@@ -49,7 +49,7 @@ static int sign(int number)
 	return (number > 0) - (number < 0);
 }
 
-static void keys_compare_as_entries_do(void **state)
+TEST(keys_compare_as_entries_do)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		for (size_t j = 0; j < COUNT; j++) {
@@ -68,7 +68,7 @@ static void keys_compare_as_entries_do(void **state)
 	}
 }
 
-static void keys_both_ways(void **state)
+TEST(keys_both_ways)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		uint8_t key[XB_ENTRY_KEY_BYTES];
@@ -99,7 +99,7 @@ static size_t decode(const uint8_t *key, size_t size)
 	return taken;
 }
 
-static void keys_that_are_cut(void **state)
+TEST(keys_that_are_cut)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		struct xb_entry entry = parse(in_order[i]);
@@ -115,7 +115,7 @@ static void keys_that_are_cut(void **state)
 	}
 }
 
-static void kinds_that_are_none(void **state)
+TEST(kinds_that_are_none)
 {
 	uint8_t key[XB_ENTRY_KEY_BYTES] = {0};
 
@@ -127,7 +127,7 @@ static void kinds_that_are_none(void **state)
 }
 
 /* One that is too long would be shifted beyond its address. */
-static void lengths_that_are_none(void **state)
+TEST(lengths_that_are_none)
 {
 	static const struct {
 		uint8_t kind, first, last;
@@ -151,7 +151,7 @@ static void lengths_that_are_none(void **state)
 	}
 }
 
-static void names_that_are_none(void **state)
+TEST(names_that_are_none)
 {
 	static const struct {
 		const char *key;
@@ -255,7 +255,7 @@ static struct xb_entry random_entry(unsigned int what)
 }
 
 /* what: 0: addresses; 1: names; 2: both; 3: IPv4 addresses of one length. */
-static void sorted_and_stable(void **state)
+TEST(sorted_and_stable)
 {
 	static struct record records[600];
 	static const size_t counts[] = {0, 1, 2, 3, 17, 600};
@@ -273,7 +273,7 @@ static void sorted_and_stable(void **state)
 
 /* One kind and length, and nothing but lines to tell those that are the same from each other; they
  * differ in these bits, and one in another bit or in what stands beside it. */
-static void plain_addresses(void **state)
+TEST(plain_addresses)
 {
 	static const uint64_t bits[] = {
 		1,
@@ -312,7 +312,7 @@ static void plain_addresses(void **state)
 }
 
 /* As records of which nothing but the address and the line is left. */
-static void words_of_ipv4(void **state)
+TEST(words_of_ipv4)
 {
 	static const uint32_t bits[] = {1, 3, 0x80000001, 0x7f, 0xfff, 0x400800, UINT32_MAX};
 	static struct record records[600];
@@ -344,7 +344,7 @@ static void words_of_ipv4(void **state)
 	}
 }
 
-static void too_many_to_sort(void **state)
+TEST(too_many_to_sort)
 {
 	uint64_t word = 7, *words = &word;
 	struct record record = {.number = 7}, *records = &record;
@@ -359,18 +359,3 @@ static void too_many_to_sort(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	assert_true(words == &word && word == 7);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(keys_compare_as_entries_do),
-	cmocka_unit_test(keys_both_ways),
-	cmocka_unit_test(keys_that_are_cut),
-	cmocka_unit_test(kinds_that_are_none),
-	cmocka_unit_test(lengths_that_are_none),
-	cmocka_unit_test(names_that_are_none),
-	cmocka_unit_test(sorted_and_stable),
-	cmocka_unit_test(plain_addresses),
-	cmocka_unit_test(words_of_ipv4),
-	cmocka_unit_test(too_many_to_sort),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -7,7 +7,7 @@
 #include "model/idn.h"
 #include "support/cmocka.h"
 
-static void ascii_forms(void **state)
+TEST(ascii_forms)
 {
 	static const char *const rows[][2] = {
 		{"example.com", "example.com"},
@@ -45,7 +45,7 @@ static void is_refused(const char *text)
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
-static void names_without_one(void **state)
+TEST(names_without_one)
 {
 	char label[200] = "";
 
@@ -57,10 +57,3 @@ static void names_without_one(void **state)
 		strcat(label, "ü");
 	is_refused(label);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ascii_forms),
-	cmocka_unit_test(names_without_one),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -82,7 +82,7 @@ static void as_the_kernel(const char *name)
 		fail_msg("'%s' is %s", name, expected ? "refused" : "taken");
 }
 
-static void every_byte(void **state)
+TEST(every_byte)
 {
 	for (int byte = 1; byte < 256; byte++) {
 		const char single[] = {(char)byte, '\0'}, within[] = {'a', (char)byte, 'b', '\0'};
@@ -93,7 +93,7 @@ static void every_byte(void **state)
 }
 
 /* The kernel takes the byte a0 for a blank, in the middle of a character too. */
-static void every_character_of_two_bytes(void **state)
+TEST(every_character_of_two_bytes)
 {
 	for (int lead = 0xc2; lead < 0xe0; lead++)
 		for (int byte = 0x80; byte < 0xc0; byte++) {
@@ -105,7 +105,7 @@ static void every_character_of_two_bytes(void **state)
 	assert_false(takes("voil\xc3\xa0"));
 }
 
-static void peculiar_names(void **state)
+TEST(peculiar_names)
 {
 	static const char *const names[] = {
 		"",
@@ -146,7 +146,7 @@ static void peculiar_names(void **state)
 	assert_false(takes("a23456789abcdefg"));
 }
 
-static void modes(void **state)
+TEST(modes)
 {
 	static const char *const none[] = {"",	    "AUTO",	"auto ",  " auto",
 					   "nativ", "natively", "generic"};
@@ -167,11 +167,4 @@ static void modes(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_byte),
-	cmocka_unit_test(every_character_of_two_bytes),
-	cmocka_unit_test(peculiar_names),
-	cmocka_unit_test(modes),
-};
-
-TEST_MAIN(tests, alone, done)
+ALL_TESTS(alone, done);

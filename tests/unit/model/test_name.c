@@ -33,7 +33,7 @@ static void is_form(const char *text, const char *form, size_t bytes)
 
 #define IS_FORM(text, form) is_form(text, form, sizeof(form) - 1)
 
-static void the_last_label_comes_first(void **state)
+TEST(the_last_label_comes_first)
 {
 	IS_FORM("example.com", "\3com\7example");
 	IS_FORM("com", "\3com");
@@ -50,7 +50,7 @@ static void is_text(const char *text, const char *canonical)
 	assert_string_equal(xb_name_format(name.form, name.used, out), canonical);
 }
 
-static void text_is_canonical(void **state)
+TEST(text_is_canonical)
 {
 	is_text("example.com", "example.com");
 	is_text("EXAMPLE.Com", "example.com");
@@ -60,7 +60,7 @@ static void text_is_canonical(void **state)
 	is_text("4.example", "4.example");
 }
 
-static void unicode_becomes_ascii(void **state)
+TEST(unicode_becomes_ascii)
 {
 	is_text("bücher.example", "xn--bcher-kva.example");
 	is_text("BÜCHER.Example", "xn--bcher-kva.example");
@@ -88,7 +88,7 @@ static void refused(const char *text, size_t size, const char *why)
 		fail_msg("'%s': the message is not safe for a terminal", text);
 }
 
-static void bad_names_are_refused(void **state)
+TEST(bad_names_are_refused)
 {
 	static const char *const rows[][2] = {
 		{"", "it is empty"},
@@ -129,7 +129,7 @@ static size_t long_name(char *text, size_t size)
 	return size;
 }
 
-static void labels_have_63_bytes(void **state)
+TEST(labels_have_63_bytes)
 {
 	char text[128] = "", label[65];
 
@@ -145,7 +145,7 @@ static void labels_have_63_bytes(void **state)
 	refused(text, strlen(text), "is not a valid domain");
 }
 
-static void names_have_253_characters(void **state)
+TEST(names_have_253_characters)
 {
 	char text[300];
 
@@ -163,7 +163,7 @@ static void names_have_253_characters(void **state)
 	refused(text, long_name(text, 299), "longer than 253");
 }
 
-static void many_labels(void **state)
+TEST(many_labels)
 {
 	char text[300] = "";
 	struct parsed name;
@@ -177,7 +177,7 @@ static void many_labels(void **state)
 	is_text(text, text);
 }
 
-static void exact_is_told(void **state)
+TEST(exact_is_told)
 {
 	struct parsed plain = parse("www.example.com"), exact = parse("=www.example.com");
 
@@ -188,7 +188,7 @@ static void exact_is_told(void **state)
 	assert_int_equal(xb_name_labels(exact.form, exact.used), 3);
 }
 
-static void wider_goes_label_by_label(void **state)
+TEST(wider_goes_label_by_label)
 {
 	static const char *const steps[] = {"www.example.com", "example.com", "com"};
 	struct parsed name = parse("=www.example.com");
@@ -212,7 +212,7 @@ static bool from_wire(const char *wire, size_t size, char out[XB_NAME_TEXT])
 	return true;
 }
 
-static void the_wire_is_shown(void **state)
+TEST(the_wire_is_shown)
 {
 	char out[XB_NAME_TEXT], wire[256];
 
@@ -230,7 +230,7 @@ static void the_wire_is_shown(void **state)
 	assert_int_equal(strlen(out), 253);
 }
 
-static void what_is_no_wire_is_refused(void **state)
+TEST(what_is_no_wire_is_refused)
 {
 	char out[XB_NAME_TEXT], wire[512];
 
@@ -316,7 +316,7 @@ static void hashes_alike(const char *text)
 	}
 }
 
-static void both_sides_hash_alike(void **state)
+TEST(both_sides_hash_alike)
 {
 	char text[300];
 
@@ -345,7 +345,7 @@ static uint64_t hash(const char *text)
 	return xb_name_hash(&key, name.form, name.used);
 }
 
-static void others_hash_otherwise(void **state)
+TEST(others_hash_otherwise)
 {
 	static const char *const names[] = {
 		"ab.c",	      "a.bc",	     "a.b.c",	    "abc",	    "c.ab",
@@ -360,21 +360,3 @@ static void others_hash_otherwise(void **state)
 				fail_msg("%s and %s hash alike", names[i], names[j]);
 	assert_int_equal(hash("example.com") >> 61, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_last_label_comes_first),
-	cmocka_unit_test(text_is_canonical),
-	cmocka_unit_test(unicode_becomes_ascii),
-	cmocka_unit_test(bad_names_are_refused),
-	cmocka_unit_test(labels_have_63_bytes),
-	cmocka_unit_test(names_have_253_characters),
-	cmocka_unit_test(many_labels),
-	cmocka_unit_test(exact_is_told),
-	cmocka_unit_test(wider_goes_label_by_label),
-	cmocka_unit_test(the_wire_is_shown),
-	cmocka_unit_test(what_is_no_wire_is_refused),
-	cmocka_unit_test(both_sides_hash_alike),
-	cmocka_unit_test(others_hash_otherwise),
-};
-
-TEST_MAIN(tests, NULL, NULL)

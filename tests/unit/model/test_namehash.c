@@ -108,7 +108,7 @@ static struct form draw_form(char bytes[XB_NAME_BYTES])
 	return (struct form){bytes, (uint8_t)used};
 }
 
-static void is_the_formula(void **state)
+TEST(is_the_formula)
 {
 	char bytes[XB_NAME_BYTES];
 
@@ -128,7 +128,7 @@ static struct form longest(char bytes[XB_NAME_BYTES])
 	return (struct form){bytes, 2 * XB_NAME_LABELS + 1};
 }
 
-static void so_is_the_longest(void **state)
+TEST(so_is_the_longest)
 {
 	char bytes[XB_NAME_BYTES];
 	struct form form = longest(bytes);
@@ -139,7 +139,7 @@ static void so_is_the_longest(void **state)
 }
 
 /* As one packet asks for them. */
-static void suffixes_of_one_name_differ(void **state)
+TEST(suffixes_of_one_name_differ)
 {
 	char bytes[XB_NAME_BYTES];
 	struct form form = longest(bytes);
@@ -186,7 +186,7 @@ static const struct form pairs[][2] = {
 	{FORM("\3com\14aaaaaaaaaaaa"), FORM("\3com\14aaaaaaaaaaab")},
 };
 
-static void no_pair_is_worse_than_chance(void **state)
+TEST(no_pair_is_worse_than_chance)
 {
 	struct xb_name_key key = {0};
 
@@ -213,11 +213,4 @@ static void no_pair_is_worse_than_chance(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(is_the_formula),
-	cmocka_unit_test(so_is_the_longest),
-	cmocka_unit_test(suffixes_of_one_name_differ),
-	cmocka_unit_test(no_pair_is_worse_than_chance),
-};
-
-TEST_MAIN(tests, begin, NULL)
+ALL_TESTS(begin, NULL);

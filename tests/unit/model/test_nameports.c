@@ -22,7 +22,7 @@ static void is_text(const char *text, const char *canonical)
 	assert_int_equal(out[XB_PORTS_TEXT], 'z');
 }
 
-static void both_ways(void **state)
+TEST(both_ways)
 {
 	is_text("off", "off");
 	is_text("53", "53");
@@ -35,7 +35,7 @@ static void both_ways(void **state)
 	is_text("65535,65534,65533,65532", "65532,65533,65534,65535");
 }
 
-static void what_is_no_port(void **state)
+TEST(what_is_no_port)
 {
 	static const char *const rows[][2] = {
 		{"", "'' is not a valid port"},
@@ -82,7 +82,7 @@ static void what_is_no_port(void **state)
 	}
 }
 
-static void a_long_word_is_cut(void **state)
+TEST(a_long_word_is_cut)
 {
 	uint16_t ports[XB_NAME_PORTS];
 	char text[5000];
@@ -93,7 +93,7 @@ static void a_long_word_is_cut(void **state)
 	assert_true(strlen(xb_error_message()) < 200);
 }
 
-static void added_one_by_one(void **state)
+TEST(added_one_by_one)
 {
 	static const uint64_t none[] = {
 		0, 65536, 65536 + 53, UINT32_MAX, (UINT64_C(1) << 32) + 53, UINT64_MAX};
@@ -117,7 +117,7 @@ static void added_one_by_one(void **state)
 	assert_memory_equal(ports, expected, sizeof(ports));
 }
 
-static void protocols(void **state)
+TEST(protocols)
 {
 	static const char *const names[] = {"dns", "tls", "http"};
 	static const char *const none[] = {"", "DNS", "dns ", "htt", "https", "udp"};
@@ -137,7 +137,7 @@ static void protocols(void **state)
 	assert_ptr_equal(xb_ports_of(&ports, XB_CARRIER_HTTP), ports.http);
 }
 
-static void of_two_protocols(void **state)
+TEST(of_two_protocols)
 {
 	struct xb_name_ports apart = {.dns = {53, 5353}, .tls = {443}, .http = {80, 8080}};
 	struct xb_name_ports none = {0};
@@ -159,11 +159,3 @@ static void of_two_protocols(void **state)
 	assert_non_null(strstr(xb_error_message(), "port 4 cannot be both dns and http"));
 	assert_int_equal(xb_ports_check(&full, XB_CARRIER_DNS), -EINVAL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(both_ways),	      cmocka_unit_test(what_is_no_port),
-	cmocka_unit_test(a_long_word_is_cut), cmocka_unit_test(added_one_by_one),
-	cmocka_unit_test(protocols),	      cmocka_unit_test(of_two_protocols),
-};
-
-TEST_MAIN(tests, NULL, NULL)

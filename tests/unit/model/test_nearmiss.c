@@ -20,7 +20,7 @@ static void says(const char *text, bool names, const char *why)
 		fail_msg("'%s': \"%s\" lacks \"%s\"", text, xb_error_message(), why);
 }
 
-static void ranges_want_prefixes(void **state)
+TEST(ranges_want_prefixes)
 {
 	for (int names = 0; names < 2; names++) {
 		says("192.0.2.1-192.0.2.9", names,
@@ -32,7 +32,7 @@ static void ranges_want_prefixes(void **state)
 	says("192.0.2.1-9", true, "is not a valid domain");
 }
 
-static void urls_name_their_host(void **state)
+TEST(urls_name_their_host)
 {
 	static const char *const rows[][2] = {
 		{"https://evil.example.com/a?b", "to list its host: evil.example.com"},
@@ -51,7 +51,7 @@ static void urls_name_their_host(void **state)
 	says("http://evil.example.com/", false, "is not an address or prefix");
 }
 
-static void wildcards_are_left_out(void **state)
+TEST(wildcards_are_left_out)
 {
 	says("*.example.net", true,
 	     "'*.example.net': leave out \"*.\"; example.net stands for all names below it too");
@@ -61,7 +61,7 @@ static void wildcards_are_left_out(void **state)
 }
 
 /* The text need not end with a zero byte. */
-static void no_byte_behind_it_is_read(void **state)
+TEST(no_byte_behind_it_is_read)
 {
 	static const char text[] = {'h', 't', 't', 'p', ':', '/', '/', 'a'};
 
@@ -74,12 +74,3 @@ static void no_byte_behind_it_is_read(void **state)
 	xb_near_miss_explain(text, 0, true);
 	assert_string_equal(xb_error_message(), "before");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ranges_want_prefixes),
-	cmocka_unit_test(urls_name_their_host),
-	cmocka_unit_test(wildcards_are_left_out),
-	cmocka_unit_test(no_byte_behind_it_is_read),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -32,7 +32,7 @@ static void is_text(const char *text, const char *canonical)
 	assert_true(xb_scope_equals(&scope, &again));
 }
 
-static void both_ways(void **state)
+TEST(both_ways)
 {
 	is_text("all", "all");
 	is_text("tcp/25,tcp/465,tcp/587", "tcp/25,tcp/465,tcp/587");
@@ -43,7 +43,7 @@ static void both_ways(void **state)
 	is_text("tcp/00025", "tcp/25");
 }
 
-static void what_touches_is_joined(void **state)
+TEST(what_touches_is_joined)
 {
 	is_text("tcp/25,tcp/25", "tcp/25");
 	is_text("tcp/26,tcp/25", "tcp/25-26");
@@ -66,7 +66,7 @@ static void is_refused(const char *text)
 	xb_error_clear();
 }
 
-static void bad_texts(void **state)
+TEST(bad_texts)
 {
 	static const char *const bad[] = {
 		"",
@@ -100,7 +100,7 @@ static void bad_texts(void **state)
 		is_refused(bad[i]);
 }
 
-static void at_most_so_many(void **state)
+TEST(at_most_so_many)
 {
 	char text[XB_SCOPE_TEXT * 2] = "";
 	size_t used = 0;
@@ -124,7 +124,7 @@ static bool within(const char *inner, const char *outer)
 	return xb_scope_within(&a, &b);
 }
 
-static void one_has_another(void **state)
+TEST(one_has_another)
 {
 	assert_true(within("tcp/25", "all"));
 	assert_false(within("all", "tcp"));
@@ -135,7 +135,7 @@ static void one_has_another(void **state)
 	assert_true(within("icmp", "udp/53,icmp"));
 }
 
-static void ports(void **state)
+TEST(ports)
 {
 	struct xb_scope scope = scope_of("tcp/25,tcp/100-200,icmp"), all = scope_of("all");
 
@@ -148,7 +148,7 @@ static void ports(void **state)
 	assert_true(xb_scope_has(&all, XB_SERVICE_UDP, 0));
 }
 
-static void single_services(void **state)
+TEST(single_services)
 {
 	struct xb_service service;
 
@@ -162,7 +162,7 @@ static void single_services(void **state)
 	xb_error_clear();
 }
 
-static void unsound(void **state)
+TEST(unsound)
 {
 	struct xb_scope scope = {.count = XB_SCOPE_SERVICES + 1};
 
@@ -177,12 +177,3 @@ static void unsound(void **state)
 	scope.service[1].first = scope.service[1].last = 4;
 	assert_true(xb_scope_is_sound(&scope));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(both_ways),	   cmocka_unit_test(what_touches_is_joined),
-	cmocka_unit_test(bad_texts),	   cmocka_unit_test(at_most_so_many),
-	cmocka_unit_test(one_has_another), cmocka_unit_test(ports),
-	cmocka_unit_test(single_services), cmocka_unit_test(unsound),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -49,7 +49,7 @@ static void are_names(name_of *name, parse *number_of, const char *const *names,
 	assert_int_equal(number_of("0", &number), -EINVAL);
 }
 
-static void policies(void **state)
+TEST(policies)
 {
 	static const char *const names[] = {"enforce", "monitor", "allow-only"};
 
@@ -57,7 +57,7 @@ static void policies(void **state)
 	are_names(xb_policy_name, xb_policy_parse, names, 3, "enforce, monitor or allow-only");
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
 	static const char *const names[] = {"drop", "refused", "nxdomain", "truncate", "count"};
 
@@ -66,7 +66,7 @@ static void verdicts(void **state)
 		  "drop, refused, nxdomain, truncate or count");
 }
 
-static void origins(void **state)
+TEST(origins)
 {
 	static const char *const names[] = {"import", "feed", "crowdsec", "fleet"};
 
@@ -76,7 +76,7 @@ static void origins(void **state)
 }
 
 /* Only one policy lets wrong hits pass. */
-static void possible_policies(void **state)
+TEST(possible_policies)
 {
 	xb_error_clear();
 	for (uint32_t policy = 0; policy < 4; policy++) {
@@ -89,12 +89,3 @@ static void possible_policies(void **state)
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	assert_non_null(strstr(xb_error_message(), "needs the exact look-up"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(policies),
-	cmocka_unit_test(verdicts),
-	cmocka_unit_test(origins),
-	cmocka_unit_test(possible_policies),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -23,7 +23,7 @@ static const struct {
 	{true, "+PONG\r\n", REDIS_PROTOCOL},
 };
 
-static void each_first_answer(void **state)
+TEST(each_first_answer)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct greeting greeting = {.size = rows[i].password ? 6 : 0};
@@ -38,11 +38,4 @@ static void each_first_answer(void **state)
 		assert_int_equal(let_in ? -1 : (int)end.outcome, rows[i].outcome);
 		replies_free(&answers);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_first_answer)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

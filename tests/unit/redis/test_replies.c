@@ -76,7 +76,7 @@ static void assert_refused(enum redis_outcome outcome, const char *words)
 	assert_string_equal(ended.text, words);
 }
 
-static void each_kind(void **state)
+TEST(each_kind)
 {
 	assert_int_equal(replies_next(&answers, &ended), 0);
 	feed_text("+OK\r\n-ERR no\r\n:-9223372036854775808\r\n$3\r\na\r\n\r\n$0\r\n\r\n$-1\r\n"
@@ -94,7 +94,7 @@ static void each_kind(void **state)
 	assert_int_equal(ended.outcome, REDIS_OUTCOME_COUNT);
 }
 
-static void replies_come_in_pieces(void **state)
+TEST(replies_come_in_pieces)
 {
 	static const char text[] = "*2\r\n$2\r\nab\r\n:7\r\n+OK\r\n";
 	unsigned int whole = 0;
@@ -111,7 +111,7 @@ static void replies_come_in_pieces(void **state)
 	assert_int_equal(whole, 2);
 }
 
-static void as_a_frame(void **state)
+TEST(as_a_frame)
 {
 	struct iovec parts[ANSWERS_PARTS];
 	struct replies_head head;
@@ -136,20 +136,20 @@ static void feed_depth(unsigned int depth)
 	feed_text(":5\r\n");
 }
 
-static void as_deep_as_may_be(void **state)
+TEST(as_deep_as_may_be)
 {
 	feed_depth(REDIS_DEPTH_MAX);
 	assert_next("[1 [1 [1 [1 [1 [1 [1 5 ");
 }
 
-static void too_deep(void **state)
+TEST(too_deep)
 {
 	feed_depth(REDIS_DEPTH_MAX + 1);
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 7 levels of arrays");
 }
 
 /* Of what an array only claims there are no nodes yet. */
-static void as_many_nodes_as_may_be(void **state)
+TEST(as_many_nodes_as_may_be)
 {
 	char text[64];
 
@@ -166,7 +166,7 @@ static void as_many_nodes_as_may_be(void **state)
 	assert_int_equal(replies_next(&answers, &ended), 0);
 }
 
-static void too_many_nodes(void **state)
+TEST(too_many_nodes)
 {
 	char text[64];
 
@@ -176,7 +176,7 @@ static void too_many_nodes(void **state)
 }
 
 /* Several arrays together. */
-static void too_many_nodes_in_all(void **state)
+TEST(too_many_nodes_in_all)
 {
 	char text[64];
 
@@ -190,7 +190,7 @@ static void too_many_nodes_in_all(void **state)
 }
 
 /* 64 KiB behind what says of which kind it is. */
-static void a_line_without_an_end(void **state)
+TEST(a_line_without_an_end)
 {
 	static char line[65536];
 
@@ -203,7 +203,7 @@ static void a_line_without_an_end(void **state)
 }
 
 /* Refused when so much has come, long before it is whole. */
-static void a_text_too_large(void **state)
+TEST(a_text_too_large)
 {
 	static char page[65536];
 	size_t fed = 0;
@@ -222,7 +222,7 @@ static void a_text_too_large(void **state)
 }
 
 /* A server may have said it. */
-static void what_is_said_is_plain(void **state)
+TEST(what_is_said_is_plain)
 {
 	char longest[2 * REDIS_TEXT_MAX];
 
@@ -238,7 +238,7 @@ static void what_is_said_is_plain(void **state)
 }
 
 /* What a server of another kind says, and types that were not agreed upon. */
-static void no_redis(void **state)
+TEST(no_redis)
 {
 	static const struct {
 		const char *text, *words;
@@ -270,21 +270,4 @@ static void no_redis(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(each_kind),
-	TEST(replies_come_in_pieces),
-	TEST(as_a_frame),
-	TEST(as_deep_as_may_be),
-	TEST(too_deep),
-	TEST(as_many_nodes_as_may_be),
-	TEST(too_many_nodes),
-	TEST(too_many_nodes_in_all),
-	TEST(a_line_without_an_end),
-	TEST(a_text_too_large),
-	TEST(what_is_said_is_plain),
-	TEST(no_redis),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -70,14 +70,14 @@ static void assert_refused(const char *words)
 
 #define NO_REQUEST "cannot send a request of bloomd"
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	assert_true(take());
 	assert_int_equal(count, 0);
 	assert_out("");
 }
 
-static void frames_become_requests(void **state)
+TEST(frames_become_requests)
 {
 	add_frame("PING", NULL);
 	assert_true(take());
@@ -92,7 +92,7 @@ static void frames_become_requests(void **state)
 	assert_out("*2\r\n$3\r\nGET\r\n$1\r\na\r\n*2\r\n$3\r\nDEL\r\n$1\r\nb\r\n");
 }
 
-static void words_may_have_any_bytes(void **state)
+TEST(words_may_have_any_bytes)
 {
 	add_number(4 + 3 + 4);
 	add_word("\0\r\n", 3);
@@ -103,7 +103,7 @@ static void words_may_have_any_bytes(void **state)
 }
 
 /* Byte by byte: nothing comes before the last one of a frame. */
-static void frames_come_in_pieces(void **state)
+TEST(frames_come_in_pieces)
 {
 	struct buffer whole = {0};
 	size_t first;
@@ -123,13 +123,13 @@ static void frames_come_in_pieces(void **state)
 	buffer_free(&whole);
 }
 
-static void a_frame_without_words(void **state)
+TEST(a_frame_without_words)
 {
 	add_number(0);
 	assert_refused(NO_REQUEST);
 }
 
-static void a_word_beyond_its_frame(void **state)
+TEST(a_word_beyond_its_frame)
 {
 	add_number(5);
 	add_number(2);
@@ -137,7 +137,7 @@ static void a_word_beyond_its_frame(void **state)
 	assert_refused(NO_REQUEST);
 }
 
-static void a_size_beyond_its_frame(void **state)
+TEST(a_size_beyond_its_frame)
 {
 	add_number(4 + 1 + 3);
 	add_word("a", 1);
@@ -145,7 +145,7 @@ static void a_size_beyond_its_frame(void **state)
 	assert_refused(NO_REQUEST);
 }
 
-static void a_word_of_the_largest_size(void **state)
+TEST(a_word_of_the_largest_size)
 {
 	add_number(8);
 	add_number(UINT32_MAX);
@@ -160,7 +160,7 @@ static void add_many(uint32_t words)
 		add_word("a", 1);
 }
 
-static void as_many_words_as_there_may_be(void **state)
+TEST(as_many_words_as_there_may_be)
 {
 	add_many(REDIS_WORDS_MAX);
 	assert_true(take());
@@ -168,14 +168,14 @@ static void as_many_words_as_there_may_be(void **state)
 	assert_memory_equal(buffer_at(&out), "*64\r\n", 5);
 }
 
-static void a_word_too_many(void **state)
+TEST(a_word_too_many)
 {
 	add_many(REDIS_WORDS_MAX + 1);
 	assert_refused(NO_REQUEST);
 }
 
 /* It is waited for, not refused. */
-static void the_largest_frame(void **state)
+TEST(the_largest_frame)
 {
 	add_number(REDIS_REQUEST_MAX);
 	add_number(0);
@@ -185,14 +185,14 @@ static void the_largest_frame(void **state)
 }
 
 /* Before it is there. */
-static void a_larger_frame(void **state)
+TEST(a_larger_frame)
 {
 	add_number(REDIS_REQUEST_MAX + 1);
 	assert_refused("bloomd sent a request too large");
 }
 
 /* Of what waits nothing is lost when room is made in front, and when it has to grow. */
-static void a_buffer_keeps_the_order(void **state)
+TEST(a_buffer_keeps_the_order)
 {
 	uint32_t added = 0, dropped = 0, found;
 
@@ -213,7 +213,7 @@ static void a_buffer_keeps_the_order(void **state)
 	assert_int_equal(dropped, added);
 }
 
-static void an_empty_buffer_gives_much_memory_back(void **state)
+TEST(an_empty_buffer_gives_much_memory_back)
 {
 	assert_null(buffer_at(&in));
 	assert_false(buffer_peek(&in, &count, 0));
@@ -229,23 +229,4 @@ static void an_empty_buffer_gives_much_memory_back(void **state)
 	assert_non_null(in.bytes);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(nothing),
-	TEST(frames_become_requests),
-	TEST(words_may_have_any_bytes),
-	TEST(frames_come_in_pieces),
-	TEST(a_frame_without_words),
-	TEST(a_word_beyond_its_frame),
-	TEST(a_size_beyond_its_frame),
-	TEST(a_word_of_the_largest_size),
-	TEST(as_many_words_as_there_may_be),
-	TEST(a_word_too_many),
-	TEST(the_largest_frame),
-	TEST(a_larger_frame),
-	TEST(a_buffer_keeps_the_order),
-	TEST(an_empty_buffer_gives_much_memory_back),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

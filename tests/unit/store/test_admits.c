@@ -34,7 +34,7 @@ static void assert_admits(const char *expected)
 	assert_null(admits.list);
 }
 
-static void sources_of_lists(void **state)
+TEST(sources_of_lists)
 {
 	assert_admits("0:");
 	list_entry(txn, "!192.0.2.9", XB_LIST_ALLOW);
@@ -58,8 +58,4 @@ static void sources_of_lists(void **state)
 	assert_admits("0:");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(sources_of_lists, begin_txn, end_txn),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -32,7 +32,7 @@ static void assert_same(const struct xb_changes *read, const struct xb_changes *
 }
 
 /* Each kind, the shortest and the longest keys, and a name before and behind keys of addresses. */
-static void every_kind_comes_back(void **state)
+TEST_WITH(every_kind_comes_back, begin_txn, end_txn)
 {
 	static const char *const texts[] = {
 		"a.example",  "0.0.0.0/0",   "255.255.255.255",
@@ -64,7 +64,7 @@ static void move(const char *text, uint32_t before, uint32_t after)
 }
 
 /* Each class alone, some at once, and beside changes without. */
-static void classes_come_back(void **state)
+TEST_WITH(classes_come_back, begin_txn, end_txn)
 {
 	static const char *const texts[] = {"0.0.0.0/0",     "192.0.2.1", "192.0.2.0/25", "::/0",
 					    "2001:db8::/32", "a.example", "!192.0.2.1"};
@@ -88,7 +88,7 @@ static void classes_come_back(void **state)
 	xb_changes_free(&changes);
 }
 
-static void bulk_has_no_changes(void **state)
+TEST_WITH(bulk_has_no_changes, begin_txn, end_txn)
 {
 	struct xb_changes changes;
 	struct xb_step step;
@@ -107,7 +107,7 @@ static void bulk_has_no_changes(void **state)
 	xb_changes_free(&changes);
 }
 
-static void marks_are_a_chain(void **state)
+TEST_WITH(marks_are_a_chain, begin_txn, end_txn)
 {
 	uint64_t sequence = txn->meta.sequence, mark = txn->meta.mark;
 	struct xb_changes changes;
@@ -144,7 +144,7 @@ static bool has(uint64_t sequence)
 }
 
 /* Past the numbers at which a byte more of them counts, which are in order as big-endian. */
-static void trim_goes_by_number(void **state)
+TEST_WITH(trim_goes_by_number, begin_txn, end_txn)
 {
 	assert_int_equal(xb_changelog_trim(txn, UINT64_MAX), 0);
 	txn->meta.sequence = 250;
@@ -173,7 +173,7 @@ static void put_raw(const void *at, size_t at_size, const void *bytes, size_t si
 }
 
 /* Behind the step: XB_LISTED and 192.0.2.1, XB_GONE and the name "com". */
-static void damage_is_noticed(void **state)
+TEST_WITH(damage_is_noticed, begin_txn, end_txn)
 {
 	static const uint8_t order[] = {0, 0, 0, 0, 0, 0, 0, 7};
 	static const uint8_t whole[] = {1,    XB_HOST4, 192,	 0, 2,	 1,   32,
@@ -219,7 +219,7 @@ static void damage_is_noticed(void **state)
 }
 
 /* Behind the step: 192.0.2.1 from class 1 to class 2, big-endian. */
-static void damaged_classes(void **state)
+TEST_WITH(damaged_classes, begin_txn, end_txn)
 {
 	static const uint8_t order[] = {0, 0, 0, 0, 0, 0, 0, 7};
 	static const uint8_t whole[] = {0x42, 0, 2, 0, 4, XB_HOST4, 192, 0, 2, 1, 32};
@@ -266,7 +266,7 @@ static void damaged_classes(void **state)
 }
 
 /* Keys that would be right the other way. */
-static void names_and_addresses_are_told_apart(void **state)
+TEST_WITH(names_and_addresses_are_told_apart, begin_txn, end_txn)
 {
 	static const uint8_t order[] = {0, 0, 0, 0, 0, 0, 0, 7};
 	static const uint8_t name[] = {1, XB_NAME, 3, 'c', 'o', 'm'};
@@ -283,14 +283,14 @@ static void names_and_addresses_are_told_apart(void **state)
 	assert_told(xb_changelog_read(txn, 7, &step, &changes));
 }
 
-static void a_key_of_another_size(void **state)
+TEST_WITH(a_key_of_another_size, begin_txn, end_txn)
 {
 	put_raw("1234567", 7, "", 0);
 	assert_told(xb_changelog_trim(txn, 5));
 }
 
 /* CRC-32/ISO-HDLC and its check value, wherever the key ends. */
-static void checksums(void **state)
+TEST(checksums)
 {
 	static const char text[] = "123456789";
 
@@ -299,15 +299,3 @@ static void checksums(void **state)
 	assert_int_equal(xb_checksum("", 0, "", 0), 0);
 	assert_int_not_equal(xb_checksum("\0", 1, "", 0), 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(every_kind_comes_back), TEST(classes_come_back),
-	TEST(bulk_has_no_changes),   TEST(marks_are_a_chain),
-	TEST(trim_goes_by_number),   TEST(damage_is_noticed),
-	TEST(damaged_classes),	     TEST(names_and_addresses_are_told_apart),
-	TEST(a_key_of_another_size), cmocka_unit_test(checksums),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -70,7 +70,7 @@ static void fill(struct xb_changes *changes, uint32_t count, enum xb_what what)
 	}
 }
 
-static void names_are_copied(void **state)
+TEST(names_are_copied)
 {
 	struct xb_changes changes = {0};
 
@@ -83,7 +83,7 @@ static void names_are_copied(void **state)
 	assert_null(changes.change);
 }
 
-static void only_a_listing_tightens(void **state)
+TEST(only_a_listing_tightens)
 {
 	static const struct {
 		const char *changes;
@@ -111,7 +111,7 @@ static void only_a_listing_tightens(void **state)
 	}
 }
 
-static void more_than_the_most_are_bulk(void **state)
+TEST(more_than_the_most_are_bulk)
 {
 	struct xb_changes changes = {0};
 
@@ -132,7 +132,7 @@ static void more_than_the_most_are_bulk(void **state)
 }
 
 /* The one that makes it bulk, and those before. */
-static void bulk_keeps_that_it_tightens(void **state)
+TEST(bulk_keeps_that_it_tightens)
 {
 	struct xb_changes changes = {0};
 
@@ -152,7 +152,7 @@ static void bulk_keeps_that_it_tightens(void **state)
 	xb_changes_free(&changes);
 }
 
-static void append_copies(void **state)
+TEST(append_copies)
 {
 	struct xb_changes changes = {0}, more = {0};
 
@@ -168,7 +168,7 @@ static void append_copies(void **state)
 }
 
 /* Whatever is bulk on either side, and also if the changes alone do not show it. */
-static void append_keeps_that_it_tightens(void **state)
+TEST(append_keeps_that_it_tightens)
 {
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		struct xb_changes changes = {0}, more = {0};
@@ -190,7 +190,7 @@ static void append_keeps_that_it_tightens(void **state)
 	}
 }
 
-static void append_to_the_most_and_beyond(void **state)
+TEST(append_to_the_most_and_beyond)
 {
 	struct xb_changes changes = {0}, more = {0};
 
@@ -208,7 +208,7 @@ static void append_to_the_most_and_beyond(void **state)
 	xb_changes_free(&more);
 }
 
-static void settle_leaves_the_net_result(void **state)
+TEST(settle_leaves_the_net_result)
 {
 	static const struct {
 		const char *changes, *net;
@@ -260,7 +260,7 @@ struct move {
 
 #define ALL XB_CLASSES_ALL
 
-static void an_address_moves_between_classes(void **state)
+TEST(an_address_moves_between_classes)
 {
 	static const struct {
 		struct move moves[4], net;
@@ -304,7 +304,7 @@ static void an_address_moves_between_classes(void **state)
 }
 
 /* To the same classes, and there and back. */
-static void some_moves_come_to_nothing(void **state)
+TEST(some_moves_come_to_nothing)
 {
 	static const struct move moves[][3] = {
 		{{"10.0.0.1", 2, 2}},
@@ -331,7 +331,7 @@ static void some_moves_come_to_nothing(void **state)
 }
 
 /* A class that is left is not listed more strictly; one that is new may be. */
-static void a_new_class_tightens(void **state)
+TEST(a_new_class_tightens)
 {
 	static const struct {
 		uint32_t before, after;
@@ -354,19 +354,3 @@ static void a_new_class_tightens(void **state)
 		xb_changes_free(&more);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_are_copied),
-	cmocka_unit_test(only_a_listing_tightens),
-	cmocka_unit_test(more_than_the_most_are_bulk),
-	cmocka_unit_test(bulk_keeps_that_it_tightens),
-	cmocka_unit_test(append_copies),
-	cmocka_unit_test(append_keeps_that_it_tightens),
-	cmocka_unit_test(append_to_the_most_and_beyond),
-	cmocka_unit_test(settle_leaves_the_net_result),
-	cmocka_unit_test(an_address_moves_between_classes),
-	cmocka_unit_test(some_moves_come_to_nothing),
-	cmocka_unit_test(a_new_class_tightens),
-};
-
-TEST_MAIN(tests, NULL, NULL)

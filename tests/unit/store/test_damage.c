@@ -183,7 +183,7 @@ static size_t any_page(void)
 	return 2 + random_word() % (page_count - 2);
 }
 
-static void every_damage_is_survived(void **state)
+TEST(every_damage_is_survived)
 {
 	const uint32_t tries = amount(150, 5000);
 	int file = open_file();
@@ -225,7 +225,7 @@ static void spoil_header(uint8_t *page, size_t place, uint16_t value)
 
 /* What dice seldom meet among 4096 bytes. The first of flags and of lower together were a search
  * without an end. */
-static void every_header_is_survived(void **state)
+TEST(every_header_is_survived)
 {
 	static const uint16_t flags[] = {0x22, 0x21, 0, 1, 2, 4, 0xffff},
 			      lower[] = {0, 3, 15, 16, 19, 0x7ff, 0x1010, 0xffff},
@@ -250,9 +250,4 @@ static void every_header_is_survived(void **state)
 	close_file(file);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(every_damage_is_survived, begin, end),
-	cmocka_unit_test_setup_teardown(every_header_is_survived, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -13,7 +13,7 @@
 #include "support/walked.h"
 
 /* Hosts of other versions have to compute the same. The number is from another program. */
-static void a_digest_stays_what_it_is(void **state)
+TEST(a_digest_stays_what_it_is)
 {
 	static const uint64_t known[2] = {0x10c63fdf84b37aae, 0xb9870c1228dee307};
 	const struct xb_entry address = entry_of("192.0.2.1");
@@ -40,7 +40,7 @@ static void assert_differ(struct xb_digest a, struct xb_digest b)
 	assert_true(a.half[0] != b.half[0] && a.half[1] != b.half[1]);
 }
 
-static void everything_counts(void **state)
+TEST(everything_counts)
 {
 	const struct xb_digest digest = digest_of("192.0.2.1", 7, "x");
 
@@ -167,7 +167,7 @@ static void publish_some(struct told *told, struct xb_shared_changes *sent)
 		assert_int_equal(xb_outbox_read(txn, 1 + random_word() % 9, SIZE_MAX, sent), 0);
 }
 
-static void digests_and_outbox_by_chance(void **state)
+TEST_WITH(digests_and_outbox_by_chance, begin_txn, end_txn)
 {
 	struct xb_shared_changes sent = {0};
 	struct told told = {0};
@@ -197,13 +197,3 @@ static void digests_and_outbox_by_chance(void **state)
 	} while (!xb_outbox_read(txn, 99, SIZE_MAX, &sent) && sent.count);
 	assert_told_all(&told);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_digest_stays_what_it_is),
-	cmocka_unit_test(everything_counts),
-	TEST(digests_and_outbox_by_chance),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -228,18 +228,18 @@ static void against_an_array(uint32_t kinds)
 		transaction(count, kinds);
 }
 
-static void few_values(void **state)
+TEST_WITH(few_values, begin, end)
 {
 	against_an_array(3);
 }
 
-static void each_its_value(void **state)
+TEST_WITH(each_its_value, begin, end)
 {
 	against_an_array(1U << 30);
 }
 
 /* What is in order takes little room, and gives it back. */
-static void room(void **state)
+TEST_WITH(room, begin, end)
 {
 	struct xb_entry entry = {.kind = XB_HOST4, .length = 32};
 	struct kept one = {16, 1};
@@ -289,7 +289,7 @@ static size_t any_record(uint8_t *record)
 
 /* Whatever the bytes are: an end, or -EUCLEAN. Their copy has no byte to spare, for the sanitizer.
  */
-static void damage(void **state)
+TEST(damage)
 {
 	static uint8_t record[4096];
 	const uint32_t rounds = amount(6000, 20000);
@@ -323,12 +323,3 @@ static void damage(void **state)
 	}
 	assert_in_range(told, rounds / 6, rounds);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(few_values, begin, end),
-	cmocka_unit_test_setup_teardown(each_its_value, begin, end),
-	cmocka_unit_test_setup_teardown(room, begin, end),
-	cmocka_unit_test(damage),
-};
-
-TEST_MAIN(tests, NULL, NULL)

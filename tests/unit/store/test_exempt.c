@@ -43,7 +43,7 @@ static void assert_list(const char *list, const char *expected)
 	assert_exempt(&exempt, expected);
 }
 
-static void entries_that_cover_and_lie_within(void **state)
+TEST(entries_that_cover_and_lie_within)
 {
 	assert_entry("0.0.0.0/0", "");
 	list_entry(txn, "!192.0.2.0/24", "office");
@@ -73,7 +73,7 @@ static void entries_that_cover_and_lie_within(void **state)
 	assert_entry("www.example.com", "");
 }
 
-static void the_first_is_kept(void **state)
+TEST(the_first_is_kept)
 {
 	struct xb_entry first = entry_of("192.0.2.1"), second = entry_of("198.51.100.1");
 	struct xb_exemptions exempt = {0};
@@ -85,7 +85,7 @@ static void the_first_is_kept(void **state)
 	assert_exempt(&exempt, "2 198.51.100.1 by 198.51.100.1: list two");
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	struct xb_entry entry = entry_of("192.0.2.2");
 	struct xb_exemptions exempt = {0};
@@ -102,7 +102,7 @@ static void reasons(void **state)
 }
 
 /* There listed sources pass. */
-static void nothing_under_allow_only(void **state)
+TEST(nothing_under_allow_only)
 {
 	list_entry(txn, "!192.0.2.1", "allow");
 	list_entry(txn, "192.0.2.1", "default");
@@ -112,7 +112,7 @@ static void nothing_under_allow_only(void **state)
 	assert_list("default", "");
 }
 
-static void whole_lists(void **state)
+TEST(whole_lists)
 {
 	list_entry(txn, "10.0.0.0/8", "a");
 	list_entry(txn, "192.0.2.0/25", "a");
@@ -156,7 +156,7 @@ static void fill(void)
 }
 
 /* The allowlist is what the transaction has in memory, until the list is looked into. */
-static void what_is_being_changed(void **state)
+TEST(what_is_being_changed)
 {
 	char longest[200];
 
@@ -169,7 +169,7 @@ static void what_is_being_changed(void **state)
 }
 
 /* Where the entries cannot be read, nobody knows whether the list has them. */
-static void damage_of_a_list(void **state)
+TEST(damage_of_a_list)
 {
 	struct xb_exemptions exempt = {0};
 
@@ -178,7 +178,7 @@ static void damage_of_a_list(void **state)
 	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
 }
 
-static void damage_of_the_allowlist(void **state)
+TEST(damage_of_the_allowlist)
 {
 	struct xb_exemptions exempt = {0};
 
@@ -188,7 +188,7 @@ static void damage_of_the_allowlist(void **state)
 }
 
 /* The address itself is found, in a record of its own. */
-static void damage_of_what_is_wider(void **state)
+TEST(damage_of_what_is_wider)
 {
 	struct xb_entry entry = entry_of("10.199.63.1");
 	struct xb_exemptions exempt = {0};
@@ -202,18 +202,4 @@ static void damage_of_what_is_wider(void **state)
 	assert_exempt(&exempt, "");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(entries_that_cover_and_lie_within),
-	TEST(the_first_is_kept),
-	TEST(reasons),
-	TEST(nothing_under_allow_only),
-	TEST(whole_lists),
-	TEST(what_is_being_changed),
-	TEST(damage_of_a_list),
-	TEST(damage_of_the_allowlist),
-	TEST(damage_of_what_is_wider),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

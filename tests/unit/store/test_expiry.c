@@ -12,7 +12,7 @@
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
-static void times(void **state)
+TEST(times)
 {
 	uint32_t expires = 7;
 
@@ -56,7 +56,7 @@ static void assert_sweep(uint32_t now, uint64_t expected, const char *left)
 	assert_store(txn, left);
 }
 
-static void a_sweep_takes_out_what_is_due(void **state)
+TEST_WITH(a_sweep_takes_out_what_is_due, begin_txn, end_txn)
 {
 	assert_sweep(UINT32_MAX, 0, "");
 	fill();
@@ -85,7 +85,7 @@ static void a_sweep_takes_out_what_is_due(void **state)
 }
 
 /* Those that ended first, in the order of lists and entries. */
-static void a_sweep_may_stop_early(void **state)
+TEST_WITH(a_sweep_may_stop_early, begin_txn, end_txn)
 {
 	uint64_t count = 99;
 
@@ -112,7 +112,7 @@ static void assert_settled(const char *text, uint32_t now, uint64_t expected)
 	assert_int_equal(count, 10 + expected);
 }
 
-static void an_entry_is_settled_by_itself(void **state)
+TEST_WITH(an_entry_is_settled_by_itself, begin_txn, end_txn)
 {
 	fill();
 	assert_settled("192.0.2.1", 254, 0);
@@ -129,7 +129,7 @@ static void an_entry_is_settled_by_itself(void **state)
 		     "192.0.2.9 a; 2001:db8::1 a until 65536; =b.example a until 4294967295");
 }
 
-static void a_renewal_moves_the_end(void **state)
+TEST_WITH(a_renewal_moves_the_end, begin_txn, end_txn)
 {
 	struct xb_entry entry = entry_of("192.0.2.1");
 	struct xb_membership member = {.added = 1, .expires = 700};
@@ -145,7 +145,7 @@ static void a_renewal_moves_the_end(void **state)
 }
 
 /* What a reader sees is what a sweep would leave. */
-static void to_overlook_is_to_sweep(void **state)
+TEST_WITH(to_overlook_is_to_sweep, begin_txn, end_txn)
 {
 	static const uint32_t times[] = {0, 1, 255, 256, 257, 65536, UINT32_MAX};
 
@@ -171,7 +171,7 @@ static void to_overlook_is_to_sweep(void **state)
 }
 
 /* Nothing that has expired is seen, however much of it is still counted. */
-static void counts_may_lag_behind(void **state)
+TEST_WITH(counts_may_lag_behind, begin_txn, end_txn)
 {
 	uint64_t members, count;
 	struct xb_txn *reader;
@@ -188,7 +188,7 @@ static void counts_may_lag_behind(void **state)
 	xb_txn_abort(reader);
 }
 
-static void what_is_overlooked_has_no_lists(void **state)
+TEST_WITH(what_is_overlooked_has_no_lists, begin_txn, end_txn)
 {
 	struct xb_members members;
 	struct xb_txn *reader;
@@ -233,53 +233,33 @@ static void assert_refused(const void *bytes, size_t size, bool also_to_readers)
 
 #define DUE "\0\0\0\1\0\0\0\1" /* at second 1, of list 1 */
 
-static void a_short_key_is_damage(void **state)
+TEST_WITH(a_short_key_is_damage, begin_txn, end_txn)
 {
 	assert_refused(DUE, 8, true);
 }
 
-static void a_long_key_is_damage(void **state)
+TEST_WITH(a_long_key_is_damage, begin_txn, end_txn)
 {
 	uint8_t key[8 + XB_ENTRY_KEY_BYTES + 1] = DUE;
 
 	assert_refused(key, sizeof(key), true);
 }
 
-static void a_key_without_an_entry_is_damage(void **state)
+TEST_WITH(a_key_without_an_entry_is_damage, begin_txn, end_txn)
 {
 	assert_refused(DUE "\2\300\0\2\1", 13, true);
 }
 
-static void an_entry_that_is_missing_is_damage(void **state)
+TEST_WITH(an_entry_that_is_missing_is_damage, begin_txn, end_txn)
 {
 	assert_refused(DUE "\2\300\0\2\1\40", 14, true);
 }
 
 /* Else a sweep would find it first for ever. */
-static void a_list_that_is_missing_is_damage(void **state)
+TEST_WITH(a_list_that_is_missing_is_damage, begin_txn, end_txn)
 {
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "192.0.2.2", "b");
 	assert_int_equal(list_of(txn, "b")->id, 2);
 	assert_refused("\0\0\0\1\0\0\0\2\2\300\0\2\1\40", 14, false);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(times),
-	TEST(a_sweep_takes_out_what_is_due),
-	TEST(a_sweep_may_stop_early),
-	TEST(an_entry_is_settled_by_itself),
-	TEST(a_renewal_moves_the_end),
-	TEST(to_overlook_is_to_sweep),
-	TEST(counts_may_lag_behind),
-	TEST(what_is_overlooked_has_no_lists),
-	TEST(a_short_key_is_damage),
-	TEST(a_long_key_is_damage),
-	TEST(a_key_without_an_entry_is_damage),
-	TEST(an_entry_that_is_missing_is_damage),
-	TEST(a_list_that_is_missing_is_damage),
-};
-
-TEST_MAIN(tests, NULL, NULL)

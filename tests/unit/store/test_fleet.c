@@ -14,7 +14,7 @@
 
 /* --- shares --- */
 
-static void a_list_that_is_there_already(void **state)
+TEST(a_list_that_is_there_already)
 {
 	struct xb_digest digest;
 
@@ -46,7 +46,7 @@ static void a_list_that_is_there_already(void **state)
 }
 
 /* One that goes leaves its place to another; changes before that are still published as theirs. */
-static void shares_come_and_go(void **state)
+TEST(shares_come_and_go)
 {
 	struct xb_digest digest;
 
@@ -76,7 +76,7 @@ static const char *numbered(uint32_t number)
 	return name;
 }
 
-static void so_many_and_no_more(void **state)
+TEST(so_many_and_no_more)
 {
 	size_t count;
 
@@ -91,7 +91,7 @@ static void so_many_and_no_more(void **state)
 	assert_int_equal(xb_share_set(txn, "more", XB_SHARE_FOLLOW), -EINVAL);
 }
 
-static void whose_a_list_is(void **state)
+TEST(whose_a_list_is)
 {
 	assert_int_equal(xb_share_set(txn, "a", XB_SHARE_FOLLOW), -EINVAL);
 	share("a", XB_SHARE_FOLLOW);
@@ -123,7 +123,7 @@ static void reopen(void)
 	assert_int_equal(xb_store_write(store, &txn), 0);
 }
 
-static void the_record_lasts(void **state)
+TEST(the_record_lasts)
 {
 	struct xb_fleet fleet, found;
 
@@ -152,7 +152,7 @@ static void the_record_lasts(void **state)
 }
 
 /* A reader that had the store open before finds the tables, too. */
-static void others_see_it(void **state)
+TEST(others_see_it)
 {
 	struct xb_txn *reader, *older;
 	struct xb_fleet fleet;
@@ -175,7 +175,7 @@ static void others_see_it(void **state)
 	assert_int_equal(xb_store_write(store, &txn), 0);
 }
 
-static void leaving(void **state)
+TEST(leaving)
 {
 	struct xb_fleet fleet, other;
 	struct xb_ancestor lineage[XB_LINEAGE_MAX] = {{.term = 1}};
@@ -218,7 +218,7 @@ static void leaving(void **state)
 }
 
 /* Its store was copied to another machine. */
-static void another_machine(void **state)
+TEST(another_machine)
 {
 	uint8_t name = 'f';
 	MDB_val key = {1, &name}, value;
@@ -249,7 +249,7 @@ static void another_machine(void **state)
 
 /* --- marks and lineage --- */
 
-static void marks_only_rise(void **state)
+TEST(marks_only_rise)
 {
 	const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2, 9};
 	struct xb_fleet_mark *marks;
@@ -277,7 +277,7 @@ static void marks_only_rise(void **state)
 }
 
 /* A rewind lowers the mark of a publisher to 0, if the log has lost all that he had. */
-static void a_mark_of_0_is_as_none(void **state)
+TEST(a_mark_of_0_is_as_none)
 {
 	const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2};
 	struct xb_fleet_mark *marks;
@@ -297,7 +297,7 @@ static void a_mark_of_0_is_as_none(void **state)
 	free(marks);
 }
 
-static void former_entries(void **state)
+TEST(former_entries)
 {
 	const uint8_t one[XB_FLEET_CHAIN] = {1}, two[XB_FLEET_CHAIN] = {2};
 	uint64_t last;
@@ -323,7 +323,7 @@ static void former_entries(void **state)
 	assert_int_equal(last, 7);
 }
 
-static void the_first_former_entries_are_forgotten(void **state)
+TEST(the_first_former_entries_are_forgotten)
 {
 	const uint8_t chain[XB_FLEET_CHAIN] = {0};
 	uint64_t last;
@@ -338,7 +338,7 @@ static void the_first_former_entries_are_forgotten(void **state)
 	assert_int_equal(last, XB_FLEET_FORMER_MOST + 2);
 }
 
-static void the_lineage_is_cut(void **state)
+TEST(the_lineage_is_cut)
 {
 	struct xb_ancestor lineage[XB_LINEAGE_MAX + 1] = {0}, found[XB_LINEAGE_MAX];
 
@@ -369,7 +369,7 @@ static void spoil(const char *name, bool lost)
 	assert_told(xb_store_write(store, &txn));
 }
 
-static void a_lost_share_is_told(void **state)
+TEST(a_lost_share_is_told)
 {
 	share("a", XB_SHARE_PUBLISH);
 	share("b", XB_SHARE_PUBLISH);
@@ -377,31 +377,11 @@ static void a_lost_share_is_told(void **state)
 	spoil("sa", true);
 }
 
-static void a_spoilt_share_is_told(void **state)
+TEST(a_spoilt_share_is_told)
 {
 	share("a", XB_SHARE_PUBLISH);
 	commit_and_go_on();
 	spoil("sa", false);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_list_that_is_there_already),
-	TEST(shares_come_and_go),
-	TEST(so_many_and_no_more),
-	TEST(whose_a_list_is),
-	TEST(the_record_lasts),
-	TEST(others_see_it),
-	TEST(leaving),
-	TEST(another_machine),
-	TEST(marks_only_rise),
-	TEST(a_mark_of_0_is_as_none),
-	TEST(former_entries),
-	TEST(the_first_former_entries_are_forgotten),
-	TEST(the_lineage_is_cut),
-	TEST(a_lost_share_is_told),
-	TEST(a_spoilt_share_is_told),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -57,7 +57,7 @@ static uint64_t members_of(const char *name)
 	return list ? list->members : 0;
 }
 
-static void all_goes(void **state)
+TEST(all_goes)
 {
 	fill();
 	list_of(txn, "b")->verdict = XB_DOMAIN_NXDOMAIN;
@@ -79,7 +79,7 @@ static void all_goes(void **state)
 }
 
 /* With all its lists, times and comments. */
-static void the_allowlist_stays(void **state)
+TEST(the_allowlist_stays)
 {
 	fill();
 	list_entry(txn, "192.0.2.7", "b"); /* a change that is still in memory */
@@ -99,7 +99,7 @@ static void the_allowlist_stays(void **state)
 	}
 }
 
-static void nothing_to_flush(void **state)
+TEST(nothing_to_flush)
 {
 	uint64_t count = 1;
 
@@ -109,7 +109,7 @@ static void nothing_to_flush(void **state)
 	assert_store(txn, "");
 }
 
-static void one_list(void **state)
+TEST(one_list)
 {
 	uint64_t count;
 
@@ -133,7 +133,7 @@ static void one_list(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
 	uint64_t count;
 
@@ -156,7 +156,7 @@ static void assert_verdict(const char *list, uint32_t verdict, bool bulk, bool t
 	assert_int_equal(txn->edits > edits, changes);
 }
 
-static void a_verdict_concerns_names(void **state)
+TEST(a_verdict_concerns_names)
 {
 	list_entry(txn, "192.0.2.1", "a");
 	list_entry(txn, "!a.example", "a");
@@ -173,23 +173,11 @@ static void a_verdict_concerns_names(void **state)
 	assert_verdict("b", XB_DOMAIN_DROP, true, true);
 }
 
-static void a_verdict_beside_damage(void **state)
+TEST(a_verdict_beside_damage)
 {
 	fill();
 	damage_record_of(txn, "a.example");
 	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_REFUSED));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(all_goes),
-	TEST(the_allowlist_stays),
-	TEST(nothing_to_flush),
-	TEST(one_list),
-	TEST(damage_is_told),
-	TEST(a_verdict_concerns_names),
-	TEST(a_verdict_beside_damage),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

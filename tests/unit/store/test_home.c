@@ -13,7 +13,7 @@
 #include "support/cmocka.h"
 #include "support/scratch_store.h"
 
-static void initial_namespace(void **state)
+TEST(initial_namespace)
 {
 	static const struct {
 		struct xb_netns netns;
@@ -58,7 +58,7 @@ static void want(const char *name)
 	assert_int_equal(xb_txn_commit(txn), 0);
 }
 
-static void comes_with_a_wish(void **state)
+TEST_WITH(comes_with_a_wish, begin, end)
 {
 	struct xb_home home = kept();
 	struct xb_txn *txn;
@@ -75,7 +75,7 @@ static void comes_with_a_wish(void **state)
 	xb_txn_abort(txn);
 }
 
-static void place_elsewhere(void **state)
+TEST_WITH(place_elsewhere, begin, end)
 {
 	struct xb_home home;
 	pid_t child;
@@ -104,7 +104,7 @@ static void place_elsewhere(void **state)
 }
 
 /* It had the number that this one has now. */
-static void number_used_again(void **state)
+TEST(number_used_again)
 {
 	struct xb_netns self;
 
@@ -115,7 +115,7 @@ static void number_used_again(void **state)
 	assert_true(xb_netns_is_gone(&self));
 }
 
-static void damage_is_told(void **state)
+TEST_WITH(damage_is_told, begin, end)
 {
 	uint8_t bytes[256];
 	MDB_val key = {4, "home"}, value;
@@ -138,12 +138,3 @@ static void damage_is_told(void **state)
 	}
 	xb_txn_abort(txn);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(initial_namespace), TEST(comes_with_a_wish), TEST(place_elsewhere),
-	cmocka_unit_test(number_used_again), TEST(damage_is_told),
-};
-
-TEST_MAIN(tests, NULL, NULL)

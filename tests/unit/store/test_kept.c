@@ -77,7 +77,7 @@ static bool has_something(struct xb_store *store)
 	return has;
 }
 
-static void all_uses_share_it(void **state)
+TEST(all_uses_share_it)
 {
 	struct xb_store *first = opened(XB_STORE_CREATE), *second = opened(XB_STORE_READ);
 
@@ -91,7 +91,7 @@ static void all_uses_share_it(void **state)
 	xb_store_close(first);
 }
 
-static void another_file_is_another_store(void **state)
+TEST(another_file_is_another_store)
 {
 	struct xb_store *first = opened(XB_STORE_CREATE), *second;
 	uint64_t before;
@@ -110,7 +110,7 @@ static void another_file_is_another_store(void **state)
 	xb_store_close(second);
 }
 
-static void it_closes_when_nobody_wants_it(void **state)
+TEST(it_closes_when_nobody_wants_it)
 {
 	struct xb_store *store = opened(XB_STORE_CREATE);
 
@@ -123,7 +123,7 @@ static void it_closes_when_nobody_wants_it(void **state)
 	xb_store_keep(true);
 }
 
-static void a_child_opens_its_own(void **state)
+TEST(a_child_opens_its_own)
 {
 	struct xb_store *ours = opened(XB_STORE_CREATE);
 	int status;
@@ -146,13 +146,4 @@ static void a_child_opens_its_own(void **state)
 	xb_store_close(ours);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(all_uses_share_it),
-	TEST(another_file_is_another_store),
-	TEST(it_closes_when_nobody_wants_it),
-	TEST(a_child_opens_its_own),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

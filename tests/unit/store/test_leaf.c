@@ -8,7 +8,7 @@
 #include "support/leaftext.h"
 #include "support/random.h"
 
-static void keys_are_in_order(void **state)
+TEST(keys_are_in_order)
 {
 	struct xb_leaf leaf = {0};
 
@@ -34,7 +34,7 @@ static void keys_are_in_order(void **state)
 	xb_leaf_free(&leaf);
 }
 
-static void an_empty_key_comes_first(void **state)
+TEST(an_empty_key_comes_first)
 {
 	struct xb_leaf leaf = {0};
 
@@ -50,7 +50,7 @@ static void an_empty_key_comes_first(void **state)
 	xb_leaf_free(&leaf);
 }
 
-static void compare_is_by_byte(void **state)
+TEST(compare_is_by_byte)
 {
 	static const struct {
 		const char *a, *b;
@@ -67,7 +67,7 @@ static void compare_is_by_byte(void **state)
 	}
 }
 
-static void around_has_entries_on_both_sides(void **state)
+TEST(around_has_entries_on_both_sides)
 {
 	static const struct {
 		const char *key;
@@ -91,7 +91,7 @@ static void around_has_entries_on_both_sides(void **state)
 	xb_leaf_free(&leaf);
 }
 
-static void reach_goes_forward_only(void **state)
+TEST(reach_goes_forward_only)
 {
 	struct xb_leaf_reader reader;
 	struct xb_leaf leaf = {0};
@@ -111,7 +111,7 @@ static void reach_goes_forward_only(void **state)
 }
 
 /* Sizes on both sides of what one byte, and two bytes, of a number can say. */
-static void sizes_of_keys_and_values(void **state)
+TEST(sizes_of_keys_and_values)
 {
 	static const size_t keys[] = {127, 128, 255, XB_LEAF_KEY_MAX};
 	static const size_t values[] = {0, 1, 127, 128, 16383, 16384, 70000};
@@ -146,7 +146,7 @@ static void sizes_of_keys_and_values(void **state)
 	free(record);
 }
 
-static void values_are_kept_once(void **state)
+TEST(values_are_kept_once)
 {
 	char value[200], key[8];
 	struct xb_leaf leaf = {0};
@@ -187,7 +187,7 @@ static void assert_model(struct xb_leaf *leaf, const uint8_t *model, bool wild)
 }
 
 /* Changes at random places, against an array; then as a record, and back. */
-static void against_an_array(void **state)
+TEST(against_an_array)
 {
 	random_begin();
 	for (uint32_t round = 0; round < amount(100, 2000); round++) {
@@ -218,16 +218,3 @@ static void against_an_array(void **state)
 		xb_leaf_free(&back);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(keys_are_in_order),
-	cmocka_unit_test(an_empty_key_comes_first),
-	cmocka_unit_test(compare_is_by_byte),
-	cmocka_unit_test(around_has_entries_on_both_sides),
-	cmocka_unit_test(reach_goes_forward_only),
-	cmocka_unit_test(sizes_of_keys_and_values),
-	cmocka_unit_test(values_are_kept_once),
-	cmocka_unit_test(against_an_array),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -38,7 +38,7 @@ static size_t same_entries(const uint8_t *record, size_t size, struct xb_leaf_re
 }
 
 /* One entry even if none fits; else no record is larger than the limit. */
-static void limits_of_records(void **state)
+TEST(limits_of_records)
 {
 	struct xb_leaf_reader all, reader;
 	struct xb_leaf leaf = {0};
@@ -67,7 +67,7 @@ static void limits_of_records(void **state)
 }
 
 /* The limit counts five bytes for the size of the values, which here takes one. */
-static void a_record_is_as_full_as_it_can_be(void **state)
+TEST(a_record_is_as_full_as_it_can_be)
 {
 	struct xb_leaf_reader reader;
 	struct xb_leaf leaf = {0};
@@ -88,7 +88,7 @@ static void a_record_is_as_full_as_it_can_be(void **state)
 	xb_leaf_free(&leaf);
 }
 
-static void an_end_has_no_entries(void **state)
+TEST(an_end_has_no_entries)
 {
 	struct xb_leaf leaf = {0};
 	struct xb_leaf_reader reader;
@@ -106,7 +106,7 @@ static void an_end_has_no_entries(void **state)
 }
 
 /* A leaf that had other entries, larger and smaller than those that come. */
-static void load_replaces(void **state)
+TEST(load_replaces)
 {
 	struct xb_leaf leaf = {0}, other = {0};
 	uint8_t *record;
@@ -132,7 +132,7 @@ static void load_replaces(void **state)
 /* values: "v" at place 0. */
 #define VALUES "\x02\x01v"
 
-static void damage_is_noticed(void **state)
+TEST(damage_is_noticed)
 {
 	static const char long_key[6 + 257 + 1] = VALUES "\x00\x81\x02";
 	static const struct {
@@ -188,7 +188,7 @@ static void damage_is_noticed(void **state)
 }
 
 /* What it writes ends with the damage, not before. */
-static void damage_is_not_written_on(void **state)
+TEST(damage_is_not_written_on)
 {
 	static const uint8_t bytes[] = VALUES "\x00\x01"
 					      "a\x00"
@@ -205,7 +205,7 @@ static void damage_is_not_written_on(void **state)
 }
 
 /* A value inside another would need more room when both are written than the values had. */
-static void values_that_overlap_are_damage(void **state)
+TEST(values_that_overlap_are_damage)
 {
 	static const uint8_t bytes[] = "\x04\x03\x02"
 				       "vw"
@@ -221,15 +221,3 @@ static void values_that_overlap_are_damage(void **state)
 	assert_int_equal(xb_leaf_write(&reader, 1000, &record, &size), -EUCLEAN);
 	assert_null(record);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(limits_of_records),
-	cmocka_unit_test(a_record_is_as_full_as_it_can_be),
-	cmocka_unit_test(an_end_has_no_entries),
-	cmocka_unit_test(load_replaces),
-	cmocka_unit_test(damage_is_noticed),
-	cmocka_unit_test(damage_is_not_written_on),
-	cmocka_unit_test(values_that_overlap_are_damage),
-};
-
-TEST_MAIN(tests, NULL, NULL)

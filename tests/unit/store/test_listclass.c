@@ -37,7 +37,7 @@ static void assert_scope(const char *name, const char *text)
 	assert_string_equal(xb_scope_format(xb_list_scope(list_of(txn, name)), out), text);
 }
 
-static void scopes_are_kept(void **state)
+TEST(scopes_are_kept)
 {
 	assert_int_equal(class_of("a"), XB_CLASS_ALL);
 	assert_int_equal(set_scope("a", "tcp/25,tcp/465,tcp/587"), 0);
@@ -51,7 +51,7 @@ static void scopes_are_kept(void **state)
 	assert_null(xb_list_find(txn, "a"));
 }
 
-static void who_is_alike_shares(void **state)
+TEST(who_is_alike_shares)
 {
 	struct xb_class classes[XB_CLASSES];
 	uint32_t used;
@@ -74,7 +74,7 @@ static void who_is_alike_shares(void **state)
 }
 
 /* Packets may still be counted under a number that was given up just now. */
-static void a_number_rests(void **state)
+TEST(a_number_rests)
 {
 	uint32_t before;
 
@@ -84,7 +84,7 @@ static void a_number_rests(void **state)
 	assert_int_not_equal(class_of("a"), before);
 }
 
-static void all_numbers_are_used(void **state)
+TEST(all_numbers_are_used)
 {
 	char text[32], name[8];
 
@@ -107,7 +107,7 @@ static void all_numbers_are_used(void **state)
 		}
 }
 
-static void what_changes_is_bulk(void **state)
+TEST(what_changes_is_bulk)
 {
 	go_on();
 	assert_int_equal(set_scope("a", "tcp/25"), 0);
@@ -132,7 +132,7 @@ static int read_again(void)
 
 #define SIZE (24 + 2 * sizeof(struct xb_service)) /* of a record with two services */
 
-static void damaged_records(void **state)
+TEST(damaged_records)
 {
 	struct {
 		uint32_t id, verdict;
@@ -159,11 +159,4 @@ static void damaged_records(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(scopes_are_kept),	    TEST(who_is_alike_shares),	TEST(a_number_rests),
-	TEST(all_numbers_are_used), TEST(what_changes_is_bulk), TEST(damaged_records),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

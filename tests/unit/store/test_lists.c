@@ -26,7 +26,7 @@ static size_t stored(void)
 	return stat.ms_entries;
 }
 
-static void names(void **state)
+TEST_WITH(names, begin_txn, end_txn)
 {
 	static const char *const good[] = {"a", "0", "A.b_c-d", "a."};
 	static const char *const bad[] = {"",	 ".a",	"_a", "-a",    "a b",	   "a/b",
@@ -52,7 +52,7 @@ static void names(void **state)
 	assert_non_null(xb_list_find(txn, longest));
 }
 
-static void which_exist(void **state)
+TEST_WITH(which_exist, begin_txn, end_txn)
 {
 	uint32_t id = list_of(txn, "a")->id;
 
@@ -78,7 +78,7 @@ static void which_exist(void **state)
 	assert_int_not_equal(list_of(txn, "b")->id, id);
 }
 
-static void a_verdict_keeps_a_list(void **state)
+TEST_WITH(a_verdict_keeps_a_list, begin_txn, end_txn)
 {
 	list_of(txn, "a")->verdict = XB_DOMAIN_NXDOMAIN;
 	list_of(txn, "never");
@@ -90,7 +90,7 @@ static void a_verdict_keeps_a_list(void **state)
 	assert_int_equal(stored(), 0);
 }
 
-static void an_abort_forgets(void **state)
+TEST_WITH(an_abort_forgets, begin_txn, end_txn)
 {
 	list_of(txn, "a")->members = 1;
 	xb_txn_abort(txn);
@@ -101,7 +101,7 @@ static void an_abort_forgets(void **state)
 #define MANY 5000
 
 /* More than the index has room for at first, and then some. */
-static void many(void **state)
+TEST_WITH(many, begin_txn, end_txn)
 {
 	static uint32_t ids[MANY];
 	char name[16];
@@ -127,7 +127,7 @@ static void many(void **state)
 	}
 }
 
-static void automatic_ones(void **state)
+TEST_WITH(automatic_ones, begin_txn, end_txn)
 {
 	struct xb_list *list;
 
@@ -157,17 +157,17 @@ static void assert_refused(const char *name, size_t size)
 	assert_null(txn);
 }
 
-static void a_short_record_is_damage(void **state)
+TEST_WITH(a_short_record_is_damage, begin_txn, end_txn)
 {
 	assert_refused("a", 15);
 }
 
-static void a_long_record_is_damage(void **state)
+TEST_WITH(a_long_record_is_damage, begin_txn, end_txn)
 {
 	assert_refused("a", 17);
 }
 
-static void a_long_name_is_damage(void **state)
+TEST_WITH(a_long_name_is_damage, begin_txn, end_txn)
 {
 	char name[66];
 
@@ -193,7 +193,7 @@ static void assert_names(const char *text, uint32_t only, const char *expected)
 	assert_int_equal(names.count, 0);
 }
 
-static void names_of_lists(void **state)
+TEST_WITH(names_of_lists, begin_txn, end_txn)
 {
 	struct xb_list_names none;
 
@@ -210,7 +210,7 @@ static void names_of_lists(void **state)
 	xb_list_names_free(&none);
 }
 
-static void which_is_automatic(void **state)
+TEST(which_is_automatic)
 {
 	struct xb_list_name item[] = {{"office"}, {"autocar"}, {"auto:ssh"}, {"auto:gateway"}};
 	struct xb_list_names names = {item, 4};
@@ -221,21 +221,3 @@ static void which_is_automatic(void **state)
 	names = (struct xb_list_names){0};
 	assert_null(xb_list_names_automatic(&names));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(names),
-	TEST(which_exist),
-	TEST(a_verdict_keeps_a_list),
-	TEST(an_abort_forgets),
-	TEST(many),
-	TEST(automatic_ones),
-	TEST(a_short_record_is_damage),
-	TEST(a_long_record_is_damage),
-	TEST(a_long_name_is_damage),
-	TEST(names_of_lists),
-	cmocka_unit_test(which_is_automatic),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -49,7 +49,7 @@ static void make_leaf(uint8_t page[PAGE])
 	put_node(page, PAGE - 32 - 24, 11);
 }
 
-static void each_part_of_a_page_counts(void **state)
+TEST(each_part_of_a_page_counts)
 {
 	static const struct {
 		size_t place;
@@ -94,7 +94,7 @@ static void each_part_of_a_page_counts(void **state)
 }
 
 /* It lies over the byte that makes the other one even. */
-static void nodes_are_at_even_places(void **state)
+TEST(nodes_are_at_even_places)
 {
 	_Alignas(8) uint8_t page[PAGE];
 
@@ -106,7 +106,7 @@ static void nodes_are_at_even_places(void **state)
 }
 
 /* A node of it has the number of a page where a leaf's has sizes. */
-static void a_branch_has_keys_alone(void **state)
+TEST(a_branch_has_keys_alone)
 {
 	_Alignas(8) uint8_t page[PAGE];
 
@@ -191,7 +191,7 @@ static int delete_big_value(void)
 }
 
 /* LMDB would free as many pages as the first one says, whatever they have. */
-static void a_large_value_has_its_pages(void **state)
+TEST_WITH(a_large_value_has_its_pages, begin, end)
 {
 	const size_t place = put_big_value();
 	const uint64_t number = place / PAGE, another = number + 1;
@@ -270,7 +270,7 @@ static bool has_big_key(const uint8_t page[PAGE])
 
 /* LMDB adds the place of a node to where the page begins, and so comes to pages that are in order.
  * A key in the one that was looked at last passes. */
-static void a_key_begins_where_its_page_has_a_node(void **state)
+TEST_WITH(a_key_begins_where_its_page_has_a_node, begin, end)
 {
 	_Alignas(8) uint8_t page[PAGE], other[PAGE];
 	unsigned int roots = 0, behind = 0, passed = 0;
@@ -339,7 +339,7 @@ static int begin_to_write(void)
 }
 
 /* LMDB compares its keys by itself, and copies the page at each commit. */
-static void nobody_writes_with_a_damaged_list_of_free_pages(void **state)
+TEST_WITH(nobody_writes_with_a_damaged_list_of_free_pages, begin, end)
 {
 	const uint16_t beyond = PAGE + 16;
 	uint16_t upper;
@@ -357,15 +357,3 @@ static void nobody_writes_with_a_damaged_list_of_free_pages(void **state)
 	spoil(place + UPPER, &upper, sizeof(upper));
 	assert_int_equal(begin_to_write(), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_part_of_a_page_counts),
-	cmocka_unit_test(nodes_are_at_even_places),
-	cmocka_unit_test(a_branch_has_keys_alone),
-	cmocka_unit_test_setup_teardown(a_large_value_has_its_pages, begin, end),
-	cmocka_unit_test_setup_teardown(a_key_begins_where_its_page_has_a_node, begin, end),
-	cmocka_unit_test_setup_teardown(nobody_writes_with_a_damaged_list_of_free_pages, begin,
-					end),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -35,7 +35,7 @@ static void assert_span(uint64_t term, uint64_t first, uint64_t last)
 	assert_int_equal(to, last);
 }
 
-static void without_a_fleet(void **state)
+TEST(without_a_fleet)
 {
 	assert_int_equal(xb_logtail_append(txn, 1, 1, "x", 1), -EINVAL);
 	assert_int_equal(xb_logtail_cut(txn, 1, 1), -EINVAL);
@@ -43,7 +43,7 @@ static void without_a_fleet(void **state)
 	assert_span(1, 0, 0);
 }
 
-static void entries_in_a_row(void **state)
+TEST(entries_in_a_row)
 {
 	share("a", XB_SHARE_FOLLOW);
 	assert_span(1, 0, 0);
@@ -61,7 +61,7 @@ static void entries_in_a_row(void **state)
 	assert_span(3, 0, 0);
 }
 
-static void a_rewind(void **state)
+TEST(a_rewind)
 {
 	share("a", XB_SHARE_FOLLOW);
 	for (uint64_t i = 1; i <= 600; i++)
@@ -81,7 +81,7 @@ static void a_rewind(void **state)
 }
 
 /* What stands before a gap does not lead to what stands behind it. */
-static void a_gap(void **state)
+TEST(a_gap)
 {
 	share("a", XB_SHARE_FOLLOW);
 	append(1, 1, "x");
@@ -93,7 +93,7 @@ static void a_gap(void **state)
 	assert_entry(2, 3, NULL);
 }
 
-static void the_oldest_go(void **state)
+TEST(the_oldest_go)
 {
 	const size_t size = (size_t)10 << 20;
 	char *bytes = calloc(1, size);
@@ -128,7 +128,7 @@ static void the_oldest_go(void **state)
 	free(bytes);
 }
 
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
 	uint64_t order[2] = {htobe64(1), htobe64(2)};
 	MDB_val key = {sizeof(order), order}, value = {7, (void *)(uintptr_t) "no seal"};
@@ -143,11 +143,4 @@ static void damage_is_told(void **state)
 	assert_told(xb_logtail_get(txn, 1, 2, &entry, &size));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(without_a_fleet), TEST(entries_in_a_row), TEST(a_rewind),
-	TEST(a_gap),	       TEST(the_oldest_go),    TEST(damage_is_told),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -90,7 +90,7 @@ static void assert_change(const char *text, uint32_t before, uint32_t after)
 	xb_changes_free(&txn->change);
 }
 
-static void lists_are_joined_and_left(void **state)
+TEST(lists_are_joined_and_left)
 {
 	static const char *const texts[] = {"192.0.2.1", "192.0.2.0/24", "192.0.2.64/26",
 					    "2001:db8::/32", "2001:db8::1"};
@@ -122,7 +122,7 @@ static void lists_are_joined_and_left(void **state)
 }
 
 /* Domains and what is allowed have no classes, whatever the scope of their list. */
-static void others_have_no_classes(void **state)
+TEST(others_have_no_classes)
 {
 	static const char *const texts[] = {"a.example", "=a.example", "!192.0.2.1"};
 
@@ -151,7 +151,7 @@ static void sweep(uint32_t now)
 	assert_int_equal(xb_expiry_sweep(txn, now, NULL), 0);
 }
 
-static void classes_expire(void **state)
+TEST(classes_expire)
 {
 	list_with(txn, "192.0.2.1", "mail", 100, NULL);
 	list_with(txn, "192.0.2.1", "web", 200, NULL);
@@ -169,7 +169,7 @@ static void classes_expire(void **state)
 }
 
 /* A reader sees the classes that a sweep would leave; a renewal keeps them. */
-static void what_is_overlooked_has_no_class(void **state)
+TEST(what_is_overlooked_has_no_class)
 {
 	struct xb_entry entry = entry_of("192.0.2.1");
 	struct xb_membership member = {.added = 1, .expires = 500};
@@ -195,7 +195,7 @@ static void what_is_overlooked_has_no_class(void **state)
 }
 
 /* In one transaction, before it is settled. */
-static void from_list_to_list(void **state)
+TEST(from_list_to_list)
 {
 	const struct xb_change *net;
 
@@ -214,14 +214,4 @@ static void from_list_to_list(void **state)
 	assert_int_equal(net->after, web);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_lists, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(lists_are_joined_and_left),
-	TEST(others_have_no_classes),
-	TEST(classes_expire),
-	TEST(from_list_to_list),
-	TEST(what_is_overlooked_has_no_class),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_lists, end_txn);

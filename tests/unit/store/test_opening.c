@@ -88,7 +88,7 @@ static void assert_refused(int error)
 }
 
 /* However far behind: an odd and an even number, so that either meta page would be overwritten. */
-static void a_lag_is_met_by_nobody(void **state)
+TEST(a_lag_is_met_by_nobody)
 {
 	static const uint64_t numbers[] = {0, 1, 2};
 	uint64_t last = fill();
@@ -147,7 +147,7 @@ static void end_holder(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_lag_that_somebody_holds_is_refused(void **state)
+TEST(a_lag_that_somebody_holds_is_refused)
 {
 	uint64_t last = fill();
 	pid_t pid;
@@ -167,7 +167,7 @@ static void a_lag_that_somebody_holds_is_refused(void **state)
 }
 
 /* LMDB's locks would go with the second. */
-static void once_in_a_process(void **state)
+TEST(once_in_a_process)
 {
 	struct xb_store *second;
 
@@ -218,7 +218,7 @@ static void assert_nobody_waits_in_lmdb(void)
 }
 
 /* A page at the end that nobody has use for was never written. */
-static void a_short_file(void **state)
+TEST(a_short_file)
 {
 	MDB_envinfo info;
 	char path[128];
@@ -231,7 +231,7 @@ static void a_short_file(void **state)
 }
 
 /* Its maker died before it had tables. */
-static void an_empty_file(void **state)
+TEST(an_empty_file)
 {
 	MDB_env *env;
 	char path[128];
@@ -260,7 +260,7 @@ static void cut(off_t bytes)
 }
 
 /* A store that was in use is not taken for one that was never begun. */
-static void a_store_that_lost_nearly_everything(void **state)
+TEST(a_store_that_lost_nearly_everything)
 {
 	static const off_t sizes[] = {4096, 4095, 840, 512, 100, 10, 1};
 
@@ -281,7 +281,7 @@ static void a_store_that_lost_nearly_everything(void **state)
 }
 
 /* Its maker died while it wrote the first two pages. */
-static void a_store_that_was_never_begun(void **state)
+TEST(a_store_that_was_never_begun)
 {
 	static const off_t sizes[] = {4096, 1024, 512, 0};
 
@@ -303,14 +303,4 @@ static void a_store_that_was_never_begun(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_lag_is_met_by_nobody, begin, end),
-	cmocka_unit_test_setup_teardown(a_lag_that_somebody_holds_is_refused, begin, end),
-	cmocka_unit_test_setup_teardown(once_in_a_process, begin, end),
-	cmocka_unit_test_setup_teardown(a_short_file, begin, end),
-	cmocka_unit_test_setup_teardown(an_empty_file, begin, end),
-	cmocka_unit_test_setup_teardown(a_store_that_lost_nearly_everything, begin, end),
-	cmocka_unit_test_setup_teardown(a_store_that_was_never_begun, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -33,7 +33,7 @@ static void assert_record(bool expected)
 	assert_int_equal(xb_sealed_find(txn, "origins", &record, &size), expected);
 }
 
-static void kept(void **state)
+TEST(kept)
 {
 	uint64_t edits;
 
@@ -68,7 +68,7 @@ static void flush_one(const char *list)
 	assert_int_equal(xb_flush_list(txn, list_of(txn, list)->id, &count), 0);
 }
 
-static void gone_with_the_last_entry(void **state)
+TEST(gone_with_the_last_entry)
 {
 	list_from("192.0.2.1", "a", XB_ORIGIN_IMPORT);
 	list_from("192.0.2.2", "a", XB_ORIGIN_IMPORT);
@@ -101,7 +101,7 @@ static void gone_with_the_last_entry(void **state)
 }
 
 /* What other hosts list; what this one lists itself, comes back as it is. */
-static void from_a_fleet(void **state)
+TEST(from_a_fleet)
 {
 	share("a", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH);
 	share("b", XB_SHARE_FOLLOW);
@@ -121,7 +121,7 @@ static void from_a_fleet(void **state)
 	assert_origins("b", FLEET);
 }
 
-static void damage_is_noticed(void **state)
+TEST(damage_is_noticed)
 {
 	static const size_t sizes[] = {4 + 7, 4 + 9, 4 + 12};
 	uint32_t record[4] = {1, 1, 1, 0};
@@ -137,13 +137,4 @@ static void damage_is_noticed(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(kept),
-	TEST(gone_with_the_last_entry),
-	TEST(from_a_fleet),
-	TEST(damage_is_noticed),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -65,7 +65,7 @@ static void assert_left_alone(uint32_t schema)
 	free(after);
 }
 
-static void the_next_schema(void **state)
+TEST(the_next_schema)
 {
 	list_entry(txn, "192.0.2.1", "a");
 	commit_and_go_on();
@@ -73,7 +73,7 @@ static void the_next_schema(void **state)
 	assert_left_alone(XB_SCHEMA_FLEET + 1);
 }
 
-static void of_a_host_in_a_fleet(void **state)
+TEST(of_a_host_in_a_fleet)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -82,26 +82,26 @@ static void of_a_host_in_a_fleet(void **state)
 	assert_left_alone(XB_SCHEMA_FLEET + 1);
 }
 
-static void with_a_longer_record(void **state)
+TEST(with_a_longer_record)
 {
 	become(99, sizeof(struct longer_meta));
 	assert_left_alone(99);
 }
 
-static void the_schema_before(void **state)
+TEST(the_schema_before)
 {
 	become(XB_SCHEMA - 1, sizeof(struct xb_meta));
 	assert_left_alone(XB_SCHEMA - 1);
 }
 
-static void with_a_shorter_record(void **state)
+TEST(with_a_shorter_record)
 {
 	become(3, offsetof(struct xb_meta, mark));
 	assert_left_alone(3);
 }
 
 /* Of one with fewer tables the record tells as well. */
-static void with_other_tables(void **state)
+TEST(with_other_tables)
 {
 	MDB_txn *own;
 
@@ -115,7 +115,7 @@ static void with_other_tables(void **state)
 }
 
 /* A table that is lost is damage, and no other version. */
-static void without_a_table(void **state)
+TEST(without_a_table)
 {
 	MDB_txn *own;
 
@@ -134,12 +134,4 @@ static void without_a_table(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_next_schema),	 TEST(of_a_host_in_a_fleet),  TEST(with_a_longer_record),
-	TEST(the_schema_before), TEST(with_a_shorter_record), TEST(with_other_tables),
-	TEST(without_a_table),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

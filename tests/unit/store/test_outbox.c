@@ -12,7 +12,7 @@
 #include "support/cmocka.h"
 #include "support/waiting.h"
 
-static void puts_go_before_deletes(void **state)
+TEST(puts_go_before_deletes)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.0/24", "a");
@@ -27,7 +27,7 @@ static void puts_go_before_deletes(void **state)
 }
 
 /* What comes to nothing is not published; neither is what no fleet shares. */
-static void the_net_result(void **state)
+TEST(the_net_result)
 {
 	share("a", XB_SHARE_PUBLISH);
 	assert_int_equal(xb_share_set(txn, "b", XB_SHARE_PUBLISH), 0);
@@ -56,7 +56,7 @@ static void the_net_result(void **state)
 		       "4-192.0.2.3 a");
 }
 
-static void what_is_as_before_is_not_published(void **state)
+TEST(what_is_as_before_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, "x");
@@ -68,7 +68,7 @@ static void what_is_as_before_is_not_published(void **state)
 	assert_waiting("");
 }
 
-static void a_waiting_put_is_replaced_in_place(void **state)
+TEST(a_waiting_put_is_replaced_in_place)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
@@ -109,7 +109,7 @@ static void assert_span(uint64_t count, uint64_t first, uint64_t last, uint64_t 
 	assert_int_equal(found[3], given);
 }
 
-static void what_the_log_has_goes(void **state)
+TEST(what_the_log_has_goes)
 {
 	struct xb_shared_changes sent;
 
@@ -148,7 +148,7 @@ static void what_the_log_has_goes(void **state)
 }
 
 /* What the log got is not what waits any more. Deletes, which may need it, go behind it again. */
-static void what_was_replaced_meanwhile_is_appended(void **state)
+TEST(what_was_replaced_meanwhile_is_appended)
 {
 	struct xb_shared_changes sent;
 
@@ -190,7 +190,7 @@ static void what_was_replaced_meanwhile_is_appended(void **state)
 }
 
 /* The store is an older copy: in the log its numbers stand for other changes. */
-static void what_the_log_lacks_stays(void **state)
+TEST(what_the_log_lacks_stays)
 {
 	struct xb_shared_changes sent = {0};
 	const struct xb_shared_change change = {
@@ -214,7 +214,7 @@ static void what_the_log_lacks_stays(void **state)
 }
 
 /* Nobody knows any more what the log got: only what was never replaced is surely there. */
-static void what_is_forgotten(void **state)
+TEST(what_is_forgotten)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -227,7 +227,7 @@ static void what_is_forgotten(void **state)
 	assert_waiting("3+192.0.2.2 a until 8");
 }
 
-static void expiry_is_not_published(void **state)
+TEST(expiry_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_with(txn, "192.0.2.1", "a", 500, NULL);
@@ -247,7 +247,7 @@ static void expiry_is_not_published(void **state)
 	assert_waiting("3+192.0.2.1 a until 700");
 }
 
-static void what_comes_from_the_fleet_is_not_published(void **state)
+TEST(what_comes_from_the_fleet_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH | XB_SHARE_FOLLOW);
 	xb_fleet_applies(txn, true);
@@ -259,7 +259,7 @@ static void what_comes_from_the_fleet_is_not_published(void **state)
 	assert_waiting("1+192.0.2.2 a");
 }
 
-static void a_flush_of_the_list_is_published(void **state)
+TEST(a_flush_of_the_list_is_published)
 {
 	uint64_t count;
 
@@ -274,7 +274,7 @@ static void a_flush_of_the_list_is_published(void **state)
 }
 
 /* All but the list itself: what is listed by lists that are shared stays. */
-static void a_flush_of_all_leaves_shared_lists(void **state)
+TEST(a_flush_of_all_leaves_shared_lists)
 {
 	share("a", XB_SHARE_FOLLOW);
 	list_with(txn, "192.0.2.1", "a", 500, "x");
@@ -297,7 +297,7 @@ static void a_flush_of_all_leaves_shared_lists(void **state)
 	assert_waiting("");
 }
 
-static void a_transaction_that_is_given_up(void **state)
+TEST(a_transaction_that_is_given_up)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -368,7 +368,7 @@ static void put_three_again(void)
 }
 
 /* The log has a number that was not given here: it was given to other changes. */
-static void what_an_older_store_has_is_not_forgotten(void **state)
+TEST(what_an_older_store_has_is_not_forgotten)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -389,7 +389,7 @@ static void what_an_older_store_has_is_not_forgotten(void **state)
 }
 
 /* The log has lost these changes, and meanwhile gets others of the same entries. */
-static void what_is_published_again_makes_way(void **state)
+TEST(what_is_published_again_makes_way)
 {
 	put_three_again();
 	assert_waiting("1-192.0.2.1 a; 2+192.0.2.2 a (mine); 3+192.0.2.3 a (another's)");
@@ -406,7 +406,7 @@ static void what_is_published_again_makes_way(void **state)
 	assert_waiting("");
 }
 
-static void what_a_snapshot_had_is_older(void **state)
+TEST(what_a_snapshot_had_is_older)
 {
 	share("a", XB_SHARE_PUBLISH);
 	for (unsigned int i = 1; i <= 4; i++) {
@@ -425,7 +425,7 @@ static void what_a_snapshot_had_is_older(void **state)
 }
 
 /* The host had these changes of the log before it went back, and after them what it publishes. */
-static void what_is_former_is_older(void **state)
+TEST(what_is_former_is_older)
 {
 	put_three_again();
 	assert_int_equal(meets_former("192.0.2.1", "deleted since"), 1);
@@ -442,7 +442,7 @@ static void what_is_former_is_older(void **state)
 }
 
 /* What was done, undone and done again in the same terms, of which the log has lost the last. */
-static void a_former_change_of_the_same_terms(void **state)
+TEST(a_former_change_of_the_same_terms)
 {
 	put_three_again();
 	assert_int_equal(meets_former("192.0.2.1", NULL), 0);
@@ -464,7 +464,7 @@ static void a_former_change_of_the_same_terms(void **state)
 
 /* The log has the first of these, and lacks entries that this host had behind it: the last may be
  * among them. */
-static void a_former_change_while_others_are_missing(void **state)
+TEST(a_former_change_while_others_are_missing)
 {
 	put_three_again();
 	for (unsigned int piece = 0; piece < 2; piece++) {
@@ -484,7 +484,7 @@ static void a_former_change_while_others_are_missing(void **state)
 	assert_waiting("1-192.0.2.1 a; 3+192.0.2.3 a (another's)");
 }
 
-static void what_is_published_again_is_no_newer(void **state)
+TEST(what_is_published_again_is_no_newer)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
@@ -505,7 +505,7 @@ static void what_is_published_again_is_no_newer(void **state)
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 4+192.0.2.3 a");
 }
 
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
 	uint64_t number = htobe64(1);
 	MDB_val key = {sizeof(number), &number}, value = {7, (void *)(uintptr_t) "no seal"};
@@ -519,30 +519,4 @@ static void damage_is_told(void **state)
 	assert_told(xb_outbox_published(txn, &sent, 9));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(puts_go_before_deletes),
-	TEST(the_net_result),
-	TEST(what_is_as_before_is_not_published),
-	TEST(a_waiting_put_is_replaced_in_place),
-	TEST(what_the_log_has_goes),
-	TEST(what_was_replaced_meanwhile_is_appended),
-	TEST(what_the_log_lacks_stays),
-	TEST(what_is_forgotten),
-	TEST(what_an_older_store_has_is_not_forgotten),
-	TEST(expiry_is_not_published),
-	TEST(what_comes_from_the_fleet_is_not_published),
-	TEST(a_flush_of_the_list_is_published),
-	TEST(a_flush_of_all_leaves_shared_lists),
-	TEST(a_transaction_that_is_given_up),
-	TEST(what_is_published_again_makes_way),
-	TEST(what_a_snapshot_had_is_older),
-	TEST(what_is_former_is_older),
-	TEST(a_former_change_of_the_same_terms),
-	TEST(a_former_change_while_others_are_missing),
-	TEST(what_is_published_again_is_no_newer),
-	TEST(damage_is_told),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

@@ -130,7 +130,7 @@ static void assert_last(int process, size_t behind)
 		assert_int_equal(last.process, process);
 }
 
-static void the_one_furthest_behind(void **state)
+TEST(the_one_furthest_behind)
 {
 	MDB_txn *own;
 
@@ -160,8 +160,4 @@ static void the_one_furthest_behind(void **state)
 	mdb_txn_abort(own);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(the_one_furthest_behind, begin, end),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -56,7 +56,7 @@ static void write_on(void)
 	assert_int_equal(xb_store_write(store, &txn), 0);
 }
 
-static void put_and_removed(void **state)
+TEST(put_and_removed)
 {
 	static const size_t counts[] = {1, XB_IFACE_ROWS, 2};
 	struct xb_renamed renamed[XB_IFACE_ROWS];
@@ -77,7 +77,7 @@ static void put_and_removed(void **state)
 	assert_record(NULL, 0);
 }
 
-static void the_next_transaction_carries_it(void **state)
+TEST(the_next_transaction_carries_it)
 {
 	struct xb_wanted wanted = {.name = "e1"};
 	struct xb_renamed renamed[2];
@@ -94,7 +94,7 @@ static void the_next_transaction_carries_it(void **state)
 }
 
 /* As when a program that does not know the record has written since. */
-static void an_older_one_says_nothing(void **state)
+TEST(an_older_one_says_nothing)
 {
 	struct xb_renamed renamed, *found;
 	uint8_t record[sizeof(uint64_t) + sizeof(renamed) + sizeof(uint32_t)] = {0xff};
@@ -109,7 +109,7 @@ static void an_older_one_says_nothing(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void what_is_no_record(void **state)
+TEST(what_is_no_record)
 {
 	struct xb_renamed renamed[2];
 	uint8_t record[2 * sizeof(*renamed)] = {0};
@@ -130,11 +130,4 @@ static void what_is_no_record(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(put_and_removed, begin_txn, end_txn),
-	cmocka_unit_test_setup_teardown(the_next_transaction_carries_it, begin_txn, end_txn),
-	cmocka_unit_test_setup_teardown(an_older_one_says_nothing, begin_txn, end_txn),
-	cmocka_unit_test_setup_teardown(what_is_no_record, begin_txn, end_txn),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

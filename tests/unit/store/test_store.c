@@ -16,7 +16,7 @@
 #include "support/entryof.h"
 #include "support/scratch_store.h"
 
-static void text_and_back(void **state)
+TEST(text_and_back)
 {
 	static const struct {
 		const char *in, *out;
@@ -84,7 +84,7 @@ static void text_and_back(void **state)
 	}
 }
 
-static void keys_order_as_entries_do(void **state)
+TEST(keys_order_as_entries_do)
 {
 	enum { COUNT = 2000 };
 	struct xb_entry *entries = calloc(COUNT, sizeof(*entries));
@@ -142,7 +142,7 @@ static enum xb_removal take(struct xb_txn *txn, const char *text, const char *na
 	return result;
 }
 
-static void memberships(void **state)
+TEST(memberships)
 {
 	struct xb_entry entry = entry_of("192.0.2.1");
 	struct xb_membership member;
@@ -171,7 +171,7 @@ static void memberships(void **state)
 	assert_int_equal(xb_txn_commit(txn), 0);
 }
 
-static void expiry_takes_out_what_is_due(void **state)
+TEST(expiry_takes_out_what_is_due)
 {
 	struct xb_txn *txn;
 	uint64_t swept;
@@ -196,7 +196,7 @@ static void expiry_takes_out_what_is_due(void **state)
 	assert_int_equal(xb_txn_commit(txn), 0);
 }
 
-static void the_log_tells_what_changed(void **state)
+TEST(the_log_tells_what_changed)
 {
 	struct xb_changes changes;
 	struct xb_step step;
@@ -233,7 +233,7 @@ static void the_log_tells_what_changed(void **state)
 }
 
 /* Entries out of order after an empty start, walked while being removed. */
-static void a_walk_survives_removals(void **state)
+TEST(a_walk_survives_removals)
 {
 	const struct xb_entry first = {.kind = XB_PREFIX4};
 	struct xb_walk walk;
@@ -265,7 +265,7 @@ static void a_walk_survives_removals(void **state)
 	xb_txn_abort(txn);
 }
 
-static void names_and_comments(void **state)
+TEST(names_and_comments)
 {
 	static const char *const bad[] = {"", "../../x", "-a", ".a", "a/b", "a b", "\xc3\xa4"};
 
@@ -281,14 +281,4 @@ static void names_and_comments(void **state)
 	assert_int_equal(xb_comment_check("\xc2\xa0", 2), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(text_and_back),
-	cmocka_unit_test(keys_order_as_entries_do),
-	cmocka_unit_test(memberships),
-	cmocka_unit_test(expiry_takes_out_what_is_due),
-	cmocka_unit_test(the_log_tells_what_changed),
-	cmocka_unit_test(a_walk_survives_removals),
-	cmocka_unit_test(names_and_comments),
-};
-
-TEST_MAIN(tests, begin, end)
+ALL_TESTS(begin, end);

@@ -90,7 +90,7 @@ static void put_all(struct xb_txn *txn)
 }
 
 /* Kinds of both sides stand between each other in the store. */
-static void walks_stay_on_their_side(void **state)
+TEST(walks_stay_on_their_side)
 {
 	struct xb_txn *txn;
 
@@ -111,7 +111,7 @@ static void walks_stay_on_their_side(void **state)
 	xb_txn_abort(txn);
 }
 
-static void what_covers_a_domain(void **state)
+TEST(what_covers_a_domain)
 {
 	struct xb_entry entry, covering;
 	char text[XB_ENTRY_TEXT];
@@ -140,7 +140,7 @@ static enum xb_domain_verdict verdict_of(struct xb_txn *txn, const char *text)
 }
 
 /* The strictest of its lists; that it changed is in the log, also when the entry stays listed. */
-static void verdicts(void **state)
+TEST(verdicts)
 {
 	static const enum xb_what expected[] = {XB_LISTED, XB_ALTERED, XB_ALTERED, XB_ALTERED,
 						XB_GONE,   XB_LISTED,  XB_GONE};
@@ -173,7 +173,7 @@ static void verdicts(void **state)
 }
 
 /* Names do not say where they end; in the log they stand between others that do. */
-static void the_log_keeps_names_apart(void **state)
+TEST(the_log_keeps_names_apart)
 {
 	static const char *const all[] = {"example.com",   "192.0.2.1", "=a.b.c.example.org",
 					  "2001:db8::/32", "x.org",	"!good.example.com"};
@@ -199,7 +199,7 @@ static void the_log_keeps_names_apart(void **state)
 }
 
 /* The first of two that are the same stays the first. */
-static void sorting(void **state)
+TEST(sorting)
 {
 	static const char *const texts[] = {"b.example.com", "192.0.2.2", "example.com", "a.org",
 					    "example.com",   "192.0.2.1", "=example.com"};
@@ -238,7 +238,7 @@ static void put_raw(struct xb_meta *meta, size_t size)
 }
 
 /* A number of a schema whose records were shorter does not make up for a false checksum. */
-static void one_flipped_schema(void **state)
+TEST(one_flipped_schema)
 {
 	struct xb_meta meta;
 	struct xb_txn *txn;
@@ -265,15 +265,4 @@ static void one_flipped_schema(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(walks_stay_on_their_side),
-	TEST(what_covers_a_domain),
-	TEST(verdicts),
-	TEST(the_log_keeps_names_apart),
-	TEST(sorting),
-	TEST(one_flipped_schema),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -161,7 +161,7 @@ static int get(struct xb_trial *trial)
 	return error;
 }
 
-static void every_kind_comes_back(void **state)
+TEST(every_kind_comes_back)
 {
 	struct xb_trial trial;
 
@@ -199,7 +199,7 @@ static void assert_tried(const struct xb_trial *trial, const char *first)
 	assert_int_equal(attach->refuse, requests[0].attach.refuse);
 }
 
-static void interfaces_are_renamed(void **state)
+TEST(interfaces_are_renamed)
 {
 	struct xb_trial trial, stored;
 
@@ -216,7 +216,7 @@ static void interfaces_are_renamed(void **state)
 	xb_trial_free(&trial);
 }
 
-static void is_deleted(void **state)
+TEST(is_deleted)
 {
 	struct xb_trial trial;
 	struct xb_txn *txn;
@@ -270,7 +270,7 @@ static void assert_damaged(const uint8_t *bytes, size_t size)
 	xb_error_clear();
 }
 
-static void damage_is_noticed(void **state)
+TEST(damage_is_noticed)
 {
 	uint8_t bytes[256];
 
@@ -308,7 +308,7 @@ static int decode(const uint8_t *bytes, size_t size)
 }
 
 /* What no seal keeps away: whoever wrote it counted wrong. */
-static void any_bytes_are_checked(void **state)
+TEST(any_bytes_are_checked)
 {
 	static const uint8_t others[] = {0, 1, 2, 6, 7, 0x10, 0x7f, 0x80, 0xff};
 	uint8_t bytes[256];
@@ -343,7 +343,7 @@ static void assert_refused(struct xb_request request)
 	assert_int_equal(decode(bytes, size), -EINVAL);
 }
 
-static void what_no_request_has(void **state)
+TEST(what_no_request_has)
 {
 	static char long_name[] = "a-name-of-16-cha", no_name[] = "";
 	static char *const too_long[] = {long_name}, *const empty[] = {no_name};
@@ -384,11 +384,4 @@ static void what_no_request_has(void **state)
 	assert_refused(request);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(every_kind_comes_back), TEST(interfaces_are_renamed), TEST(is_deleted),
-	TEST(damage_is_noticed),     TEST(any_bytes_are_checked),  TEST(what_no_request_has),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

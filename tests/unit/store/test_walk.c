@@ -11,7 +11,7 @@
 #include "support/listed.h"
 #include "support/scratch_txn.h"
 
-static void sides_keep_apart(void **state)
+TEST(sides_keep_apart)
 {
 	assert_store(txn, "");
 	list_entry(txn, "!b.example", "y");
@@ -29,7 +29,7 @@ static void sides_keep_apart(void **state)
 	assert_walk(txn, XB_WALK_NAMES, "a.example x");
 }
 
-static void only_names_on_a_side(void **state)
+TEST(only_names_on_a_side)
 {
 	list_entry(txn, "!192.0.2.1", "y");
 	list_entry(txn, "a.example", "x");
@@ -42,7 +42,7 @@ static void only_names_on_a_side(void **state)
 	assert_walk(txn, XB_WALK_LISTED, "192.0.2.1 x; a.example x");
 }
 
-static void from_the_first_not_before(void **state)
+TEST(from_the_first_not_before)
 {
 	list_entry(txn, "192.0.2.0/25", "x");
 	list_entry(txn, "192.0.2.0/26", "x");
@@ -62,7 +62,7 @@ static void from_the_first_not_before(void **state)
 }
 
 /* The entry of the walk outlasts what the table has in memory. */
-static void a_name_lasts_to_the_next_step(void **state)
+TEST(a_name_lasts_to_the_next_step)
 {
 	struct xb_membership member;
 	struct xb_entry other;
@@ -90,7 +90,7 @@ static void a_name_lasts_to_the_next_step(void **state)
 	assert_store(txn, "");
 }
 
-static void lists_with_names(void **state)
+TEST(lists_with_names)
 {
 	struct xb_list *list = list_of(txn, "x");
 
@@ -104,7 +104,7 @@ static void lists_with_names(void **state)
 	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "x")), 1);
 }
 
-static void damage_ends_a_walk(void **state)
+TEST(damage_ends_a_walk)
 {
 	struct xb_walk walk;
 
@@ -120,7 +120,7 @@ static void damage_ends_a_walk(void **state)
 }
 
 /* A record under its right checksum with a key that is none. */
-static void a_wrong_key_is_damage(void **state)
+TEST(a_wrong_key_is_damage)
 {
 	struct xb_entry odd = entry_of("192.0.2.1");
 	MDB_val value = {4, "1234"}, none;
@@ -152,7 +152,7 @@ static void assert_covers(const char *text, const char *expected)
 	assert_int_equal(xb_covers_next(txn, &covers, &members), 0);
 }
 
-static void covers_of_addresses(void **state)
+TEST(covers_of_addresses)
 {
 	assert_covers("192.0.2.1", "");
 	list_entry(txn, "0.0.0.0/0", "x");
@@ -176,7 +176,7 @@ static void covers_of_addresses(void **state)
 }
 
 /* A domain stands also for a query for its name. */
-static void covers_of_names(void **state)
+TEST(covers_of_names)
 {
 	list_entry(txn, "com", "x");
 	list_entry(txn, "=example.com", "x");
@@ -189,7 +189,7 @@ static void covers_of_names(void **state)
 	assert_covers("=net", "");
 }
 
-static void covers_of_the_longest_name(void **state)
+TEST(covers_of_the_longest_name)
 {
 	char longest[255], expected[600];
 
@@ -201,7 +201,7 @@ static void covers_of_the_longest_name(void **state)
 	assert_covers(longest, expected);
 }
 
-static void what_has_expired_covers_nothing(void **state)
+TEST(what_has_expired_covers_nothing)
 {
 	list_with(txn, "192.0.2.1", "x", 500, NULL);
 	list_entry(txn, "192.0.2.0/24", "x");
@@ -210,7 +210,7 @@ static void what_has_expired_covers_nothing(void **state)
 	assert_covers("192.0.2.1", "192.0.2.0/24 x");
 }
 
-static void damage_is_no_gap(void **state)
+TEST(damage_is_no_gap)
 {
 	struct xb_entry asked = entry_of("192.0.2.1");
 	struct xb_members members;
@@ -224,21 +224,4 @@ static void damage_is_no_gap(void **state)
 	assert_told(xb_covers_next(txn, &covers, &members));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(sides_keep_apart),
-	TEST(only_names_on_a_side),
-	TEST(from_the_first_not_before),
-	TEST(a_name_lasts_to_the_next_step),
-	TEST(lists_with_names),
-	TEST(damage_ends_a_walk),
-	TEST(a_wrong_key_is_damage),
-	TEST(covers_of_addresses),
-	TEST(covers_of_names),
-	TEST(covers_of_the_longest_name),
-	TEST(what_has_expired_covers_nothing),
-	TEST(damage_is_no_gap),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

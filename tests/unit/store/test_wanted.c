@@ -45,7 +45,7 @@ static void assert_has(const char *name, bool expected)
 	assert_int_equal(found, expected);
 }
 
-static void put_and_removed(void **state)
+TEST(put_and_removed)
 {
 	uint64_t edits;
 	bool found;
@@ -76,7 +76,7 @@ static void put_and_removed(void **state)
 }
 
 /* A commit has them to keep, and the home is where they are wanted. */
-static void a_wish_is_an_edit(void **state)
+TEST(a_wish_is_an_edit)
 {
 	struct xb_home home;
 	uint64_t edits = txn->edits;
@@ -110,7 +110,7 @@ static void assert_refused(void)
 	assert_null(all);
 }
 
-static void a_mode_to_come_is_any(void **state)
+TEST(a_mode_to_come_is_any)
 {
 	const uint32_t mode = XB_MODE_SKB + 1;
 
@@ -118,30 +118,23 @@ static void a_mode_to_come_is_any(void **state)
 	assert_wanted("eth0 auto");
 }
 
-static void a_short_mode_is_damage(void **state)
+TEST(a_short_mode_is_damage)
 {
 	want("eth0", XB_MODE_AUTO);
 	put_raw("eth1", "123", 3);
 	assert_refused();
 }
 
-static void a_long_mode_is_damage(void **state)
+TEST(a_long_mode_is_damage)
 {
 	put_raw("eth1", "12345", 5);
 	assert_refused();
 }
 
-static void a_long_name_is_damage(void **state)
+TEST(a_long_name_is_damage)
 {
 	put_raw("a-name-of-16-cha", "\0\0\0", 4);
 	assert_refused();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_txn, end_txn)
-
-static const struct CMUnitTest tests[] = {
-	TEST(put_and_removed),	      TEST(a_wish_is_an_edit),	   TEST(a_mode_to_come_is_any),
-	TEST(a_short_mode_is_damage), TEST(a_long_mode_is_damage), TEST(a_long_name_is_damage),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_txn, end_txn);

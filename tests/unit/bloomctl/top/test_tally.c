@@ -53,7 +53,7 @@ static void assert_source(const struct tally_source *source, const char *text, u
 }
 
 /* Twice as well: it is empty after each time. */
-static void nothing(void **state)
+TEST(nothing)
 {
 	assert_int_equal(tally_take(&tally, taken, 5), 0);
 	assert_int_equal(tally_take(&tally, taken, 0), 0);
@@ -61,7 +61,7 @@ static void nothing(void **state)
 	tally_free(&tally);
 }
 
-static void most_packets_come_first(void **state)
+TEST(most_packets_come_first)
 {
 	add("192.0.2.9", 2);
 	add("192.0.2.1", 1);
@@ -77,7 +77,7 @@ static void most_packets_come_first(void **state)
 	assert_source(&taken[3], "192.0.2.10", 1);
 }
 
-static void as_many_as_are_wanted(void **state)
+TEST(as_many_as_are_wanted)
 {
 	add("192.0.2.1", 1);
 	add("192.0.2.2", 2);
@@ -92,7 +92,7 @@ static void as_many_as_are_wanted(void **state)
 	assert_int_equal(tally_take(&tally, taken, 5), 0);
 }
 
-static void it_begins_anew(void **state)
+TEST(it_begins_anew)
 {
 	add("192.0.2.1", 5);
 	add("192.0.2.2", 1);
@@ -109,7 +109,7 @@ static void it_begins_anew(void **state)
 }
 
 /* These differ in the family, in the last bit, or in the lower half only. */
-static void sources_that_look_alike(void **state)
+TEST(sources_that_look_alike)
 {
 	static const char *const sources[] = {
 		"192.0.2.0",   "192.0.2.1", "c000:200::", "c000:201::", "c000:200:0:0:8000::",
@@ -123,7 +123,7 @@ static void sources_that_look_alike(void **state)
 		assert_source(&taken[i], sources[count - 1 - i], count - i);
 }
 
-static void the_last_drop_tells(void **state)
+TEST(the_last_drop_tells)
 {
 	struct xb_drop drop = drop_of("192.0.2.1");
 
@@ -138,7 +138,7 @@ static void the_last_drop_tells(void **state)
 
 /* So many sources that there is no room for the last ones: all drops are counted, and who came
  * before stays. */
-static void a_flood_hides_nobody_who_came_before(void **state)
+TEST(a_flood_hides_nobody_who_came_before)
 {
 	struct xb_drop drop = drop_of("10.0.0.0");
 	size_t count;
@@ -167,16 +167,4 @@ static void a_flood_hides_nobody_who_came_before(void **state)
 	assert_source(&taken[0], "192.0.2.2", 4);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(nothing),
-	TEST(most_packets_come_first),
-	TEST(as_many_as_are_wanted),
-	TEST(it_begins_anew),
-	TEST(sources_that_look_alike),
-	TEST(the_last_drop_tells),
-	TEST(a_flood_hides_nobody_who_came_before),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

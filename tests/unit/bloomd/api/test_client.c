@@ -29,14 +29,14 @@ static void fill(size_t heavy, size_t others)
 	}
 }
 
-static void nobody_below_the_limit(void **state)
+TEST(nobody_below_the_limit)
 {
 	fill(20 * MIB, 0);
 	assert_null(clients_largest(&all));
 }
 
 /* What waits is about to go, and to drop the others would free nothing. */
-static void nobody_who_has_little(void **state)
+TEST(nobody_who_has_little)
 {
 	fill(30 * MIB, 0);
 	assert_null(clients_largest(&all));
@@ -44,7 +44,7 @@ static void nobody_who_has_little(void **state)
 	assert_null(clients_largest(&all));
 }
 
-static void who_has_more_than_his_share(void **state)
+TEST(who_has_more_than_his_share)
 {
 	fill(22 * MIB, 0);
 	client[500].held = MIB;
@@ -52,19 +52,10 @@ static void who_has_more_than_his_share(void **state)
 	assert_ptr_equal(clients_largest(&all), &client[500]);
 }
 
-static void whoever_has_most_if_it_is_far_too_much(void **state)
+TEST(whoever_has_most_if_it_is_far_too_much)
 {
 	fill(50 * MIB, 512);
 	client[1].held += MIB;
 	all.held += MIB;
 	assert_ptr_equal(clients_largest(&all), &client[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nobody_below_the_limit),
-	cmocka_unit_test(nobody_who_has_little),
-	cmocka_unit_test(who_has_more_than_his_share),
-	cmocka_unit_test(whoever_has_most_if_it_is_far_too_much),
-};
-
-TEST_MAIN(tests, NULL, NULL)

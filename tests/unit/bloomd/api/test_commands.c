@@ -7,7 +7,7 @@
 #include "bloomd/api/command.h"
 #include "support/cmocka.h"
 
-static void test_each_is_found(void **state)
+TEST(test_each_is_found)
 {
 	const struct command *command;
 
@@ -28,7 +28,7 @@ static void test_each_is_found(void **state)
 	assert_null(command_find("", 0));
 }
 
-static void test_each_is_whole(void **state)
+TEST(test_each_is_whole)
 {
 	const struct command *command;
 
@@ -40,7 +40,7 @@ static void test_each_is_whole(void **state)
 	}
 }
 
-static void test_arity(void **state)
+TEST(test_arity)
 {
 	struct command command = {.arity = 2};
 
@@ -51,7 +51,7 @@ static void test_arity(void **state)
 	assert_false(command_takes(&command, 1));
 }
 
-static void test_replies(void **state)
+TEST(test_replies)
 {
 	static const char wanted[] =
 		"+OK\r\n:0\r\n:-9223372036854775808\r\n:9223372036854775807\r\n"
@@ -81,7 +81,7 @@ static struct xb_entry parsed(const char *text, uint8_t form[XB_NAME_BYTES])
 	return entry;
 }
 
-static void test_cursors(void **state)
+TEST(test_cursors)
 {
 	uint8_t form[XB_NAME_BYTES];
 	struct cursors cursors = {0};
@@ -102,11 +102,3 @@ static void test_cursors(void **state)
 	assert_false(cursors_find(&cursors, first, &found));
 	cursors_free(&cursors);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_each_is_found), cmocka_unit_test(test_each_is_whole),
-	cmocka_unit_test(test_arity),	      cmocka_unit_test(test_replies),
-	cmocka_unit_test(test_cursors),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -124,7 +124,7 @@ static void check_outcomes(const struct all *all, const struct edits *edits)
 		}
 }
 
-static void test_order_does_not_show(void **state)
+TEST_WITH(test_order_does_not_show, begin_txn, end_txn)
 {
 	struct xb_writer writer = {.builder_lock = -1, .writer_lock = -1, .now = NOW};
 	struct edits edits = {0};
@@ -159,17 +159,10 @@ static void assert_refused(const char *text, const char *why)
 	edits_free(&edits);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	assert_refused("0.0.0.0/7", "shorter than /8");
 	assert_refused("2000::/15", "shorter than /16");
 	assert_refused("com", "top-level domain");
 	assert_refused("http://a.example/", "");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(test_order_does_not_show, begin_txn, end_txn),
-	cmocka_unit_test(test_refused),
-};
-
-TEST_MAIN(tests, NULL, NULL)

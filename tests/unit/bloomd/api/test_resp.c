@@ -77,7 +77,7 @@ static const struct {
 	{"*1\r\n$1\r\nabc\r\n", "", "a bulk string does not end where its length says"},
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (size_t piece = 1; piece < 40; piece++) {
@@ -88,7 +88,7 @@ static void test_cases(void **state)
 		}
 }
 
-static void test_nul_is_a_byte(void **state)
+TEST(test_nul_is_a_byte)
 {
 	assert_null(read_in("*1\r\n$3\r\na\0b\r\nc\0d e\n", 20, 100));
 	assert_string_equal(read_as, "a0b;c0d|e;");
@@ -107,7 +107,7 @@ static char *make_request(size_t size)
 	return text;
 }
 
-static void test_size_is_bounded(void **state)
+TEST(test_size_is_bounded)
 {
 	char *text = make_request(RESP_BYTES);
 
@@ -119,7 +119,7 @@ static void test_size_is_bounded(void **state)
 	free(text);
 }
 
-static void test_words_are_bounded_by_bytes(void **state)
+TEST(test_words_are_bounded_by_bytes)
 {
 	size_t size = 8 + 70000 * 26UL;
 	char *text = malloc(size);
@@ -136,7 +136,7 @@ static void test_words_are_bounded_by_bytes(void **state)
 	free(text);
 }
 
-static void test_line_is_bounded(void **state)
+TEST(test_line_is_bounded)
 {
 	char *text = malloc(5001);
 
@@ -149,7 +149,7 @@ static void test_line_is_bounded(void **state)
 }
 
 /* The words of a request that is not complete move with its bytes. */
-static void test_forgets_what_is_done(void **state)
+TEST(test_forgets_what_is_done)
 {
 	char text[] = "*1\r\n$1\r\na\r\n*2\r\n$2\r\nbc\r\n$1\r\nd\r\n";
 	size_t size = strlen(text), half = size - 4;
@@ -171,11 +171,3 @@ static void test_forgets_what_is_done(void **state)
 	assert_string_equal(text + resp.word[1].at, "d");
 	resp_free(&resp);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_cases),		cmocka_unit_test(test_nul_is_a_byte),
-	cmocka_unit_test(test_size_is_bounded), cmocka_unit_test(test_words_are_bounded_by_bytes),
-	cmocka_unit_test(test_line_is_bounded), cmocka_unit_test(test_forgets_what_is_done),
-};
-
-TEST_MAIN(tests, NULL, NULL)

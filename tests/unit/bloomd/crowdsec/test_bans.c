@@ -86,7 +86,7 @@ static void must_change(const char *wanted)
 
 #define ALL (BANS_ADDED | BANS_DELETED)
 
-static void one_after_another(void **state)
+TEST(one_after_another)
 {
 	say(1, "192.0.2.2", 60, false);
 	say(2, "192.0.2.1", 60, false);
@@ -122,7 +122,7 @@ static void one_after_another(void **state)
 	assert_int_equal(bans.count, 0);
 }
 
-static void numbers_and_entries(void **state)
+TEST(numbers_and_entries)
 {
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
@@ -136,7 +136,7 @@ static void numbers_and_entries(void **state)
 	must_change("192.0.2.1 -!");
 }
 
-static void what_comes_later(void **state)
+TEST(what_comes_later)
 {
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
@@ -162,7 +162,7 @@ static void what_comes_later(void **state)
 	must_change("192.0.2.2 +5");
 }
 
-static void halves(void **state)
+TEST(halves)
 {
 	say(1, "192.0.2.1", 60, false);
 	take(NOW, ALL);
@@ -177,7 +177,7 @@ static void halves(void **state)
 }
 
 /* After the clock was set, the list takes the times that are known then, also shorter ones. */
-static void exact_times(void **state)
+TEST(exact_times)
 {
 	say(1, "192.0.2.1", 600, false);
 	say(2, "192.0.2.2", 600, false);
@@ -188,7 +188,7 @@ static void exact_times(void **state)
 }
 
 /* From one process to another. */
-static void by_a_file(void **state)
+TEST(by_a_file)
 {
 	struct xb_listfile file;
 	struct bans loaded;
@@ -224,7 +224,7 @@ static void by_a_file(void **state)
 	close(fd);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	struct ban_answer answer;
 	struct bans after;
@@ -267,7 +267,7 @@ static uint32_t until_of(int64_t now, int64_t milliseconds)
 	return until;
 }
 
-static void times(void **state)
+TEST(times)
 {
 	assert_int_equal(until_of(1000000, 1), 1001);
 	assert_int_equal(until_of(1000001, 999), 1001);
@@ -280,7 +280,7 @@ static void times(void **state)
 }
 
 /* Somebody has taken over the process that answers. */
-static void no_answers(void **state)
+TEST(no_answers)
 {
 	struct ban_answer answer;
 
@@ -371,7 +371,7 @@ static void must_agree(uint32_t now)
 	}
 }
 
-static void by_chance(void **state)
+TEST(by_chance)
 {
 	uint32_t now = NOW;
 
@@ -386,21 +386,9 @@ static void by_chance(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_after_another, clear, clear),
-		cmocka_unit_test_setup_teardown(numbers_and_entries, clear, clear),
-		cmocka_unit_test_setup_teardown(what_comes_later, clear, clear),
-		cmocka_unit_test_setup_teardown(halves, clear, clear),
-		cmocka_unit_test_setup_teardown(exact_times, clear, clear),
-		cmocka_unit_test_setup_teardown(by_a_file, clear, clear),
-		cmocka_unit_test_setup_teardown(values, clear, clear),
-		cmocka_unit_test_setup_teardown(times, clear, clear),
-		cmocka_unit_test_setup_teardown(no_answers, clear, clear),
-		cmocka_unit_test_setup_teardown(by_chance, clear, clear),
-	};
+EACH_TEST(clear, clear);
 
+BEFORE_MAIN(prepare)
+{
 	random_begin();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

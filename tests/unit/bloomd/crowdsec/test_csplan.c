@@ -11,7 +11,7 @@ static uint64_t after(uint32_t failures, bool refused, uint32_t retry_after, uin
 	return csplan_delay(&plan, random);
 }
 
-static void delays(void **state)
+TEST(delays)
 {
 	assert_int_equal(after(0, false, 0, 0), 10000);
 	assert_int_equal(after(0, false, 0, 1000), 11000);
@@ -29,7 +29,7 @@ static void delays(void **state)
 	assert_int_equal(csplan_resync(7200, 720000), 7920000);
 }
 
-static void bounds(void **state)
+TEST(bounds)
 {
 	for (uint64_t random = 0; random <= UINT32_MAX; random += 65521) {
 		assert_in_range(after(0, false, 0, (uint32_t)random), 10000, 11000);
@@ -37,10 +37,3 @@ static void bounds(void **state)
 		assert_in_range(csplan_resync(7200, (uint32_t)random), 7200000, 7920000);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(delays),
-	cmocka_unit_test(bounds),
-};
-
-TEST_MAIN(tests, NULL, NULL)

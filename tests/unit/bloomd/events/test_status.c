@@ -38,7 +38,7 @@ static void assert_status(const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void entries_of_all_kinds(void **state)
+TEST(entries_of_all_kinds)
 {
 	assert_status("0 entries; policy enforce on no interface");
 	health.store.meta.totals.names = 1;
@@ -49,7 +49,7 @@ static void entries_of_all_kinds(void **state)
 	assert_status("4321 entries; policy allow-only on no interface");
 }
 
-static void interfaces_that_are_open(void **state)
+TEST(interfaces_that_are_open)
 {
 	want("x0", XB_IFACE_SAME);
 	assert_status("0 entries; policy enforce on 1 interface");
@@ -64,7 +64,7 @@ static void interfaces_that_are_open(void **state)
 		      "x2 is bare (and 1 more)");
 }
 
-static void a_long_one_is_one_line(void **state)
+TEST(a_long_one_is_one_line)
 {
 	char text[STATUS_BYTES], longest[600];
 
@@ -79,12 +79,4 @@ static void a_long_one_is_one_line(void **state)
 	assert_string_equal(text + strlen(text) - 13, " (and 1 more)");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(entries_of_all_kinds),
-	TEST(interfaces_that_are_open),
-	TEST(a_long_one_is_one_line),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -24,7 +24,7 @@ static void set_bloom_mac(const uint8_t *bytes, size_t size)
 }
 
 /* Who has the key may say what he likes in it: what is found is the same. */
-static void bloom_digests_that_lie_change_nothing(void **state)
+TEST(bloom_digests_that_lie_change_nothing)
 {
 	static uint8_t bytes[CHUNK_BYTES];
 	uint32_t size;
@@ -60,7 +60,7 @@ static void assert_refused(int file, off_t at_byte, const char *why)
 	assert_int_equal(pwrite(file, &byte, 1, at_byte), 1);
 }
 
-static void damaged_parts_are_refused(void **state)
+TEST(damaged_parts_are_refused)
 {
 	fill_bans(at(&maker), 0, 3);
 	fill_bans(at(&taker), 1, 3);
@@ -78,7 +78,7 @@ static void damaged_parts_are_refused(void **state)
 }
 
 /* The manifest says where a chunk begins, and the chunk what it has. */
-static void chunks_out_of_place_are_refused(void **state)
+TEST(chunks_out_of_place_are_refused)
 {
 	fill_bans(at(&maker), 10, 20);
 	make();
@@ -88,7 +88,7 @@ static void chunks_out_of_place_are_refused(void **state)
 			    "chunk 0 of the snapshot is damaged: it begins with another entry");
 }
 
-static void chunks_that_reach_into_the_next_are_refused(void **state)
+TEST(chunks_that_reach_into_the_next_are_refused)
 {
 	fill(at(&maker));
 	/* So that the first chunk is loaded, and not the second. */
@@ -102,7 +102,7 @@ static void chunks_that_reach_into_the_next_are_refused(void **state)
 }
 
 /* Without a key anybody can write a manifest: it must not fill the file system of the store. */
-static void more_than_half_of_the_room_is_not_taken(void **state)
+TEST(more_than_half_of_the_room_is_not_taken)
 {
 	struct manifest_chunk many[3] = {{.size = 10}, {.size = 20}, {.size = 30}};
 	struct statvfs room;
@@ -122,7 +122,7 @@ static void more_than_half_of_the_room_is_not_taken(void **state)
 
 /* --- Bloom digests by themselves --- */
 
-static void bloom_digests_lack_nothing_of_theirs(void **state)
+TEST(bloom_digests_lack_nothing_of_theirs)
 {
 	static uint8_t bytes[CHUNK_BYTES];
 	struct xb_filter *filter;
@@ -153,7 +153,7 @@ static void bloom_digests_lack_nothing_of_theirs(void **state)
 	xb_filter_free(filter);
 }
 
-static void bloom_digests_fit_the_manifest(void **state)
+TEST(bloom_digests_fit_the_manifest)
 {
 	uint32_t size;
 
@@ -164,16 +164,4 @@ static void bloom_digests_fit_the_manifest(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(bloom_digests_that_lie_change_nothing),
-	TEST(damaged_parts_are_refused),
-	TEST(chunks_out_of_place_are_refused),
-	TEST(chunks_that_reach_into_the_next_are_refused),
-	TEST(more_than_half_of_the_room_is_not_taken),
-	TEST(bloom_digests_lack_nothing_of_theirs),
-	TEST(bloom_digests_fit_the_manifest),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -20,7 +20,7 @@ static void apply_behind(uint64_t position, const struct change_row *row)
 
 /* --- tests --- */
 
-static void what_is_equal_loads_nothing(void **state)
+TEST(what_is_equal_loads_nothing)
 {
 	fill_both();
 	list_with(at(&maker), "a.example.com", "names", NOW + 1, "comment");
@@ -41,7 +41,7 @@ static void what_is_equal_loads_nothing(void **state)
 	assert_false(found.behind || found.partial);
 }
 
-static void extras_load_bloom_digests_alone(void **state)
+TEST(extras_load_bloom_digests_alone)
 {
 	fill_both();
 	list_with(at(&taker), "192.0.2.1", "bans", NOW + 5, "why");
@@ -58,7 +58,7 @@ static void extras_load_bloom_digests_alone(void **state)
 	assert_true(chunks_loaded <= 1);
 }
 
-static void what_is_missing_loads_its_chunk_alone(void **state)
+TEST(what_is_missing_loads_its_chunk_alone)
 {
 	fill_both();
 	list_with(at(&maker), "192.0.2.1", "bans", NOW + 5, "why");
@@ -74,7 +74,7 @@ static void what_is_missing_loads_its_chunk_alone(void **state)
 }
 
 /* Behind the last one of a chunk, and in front of the next. */
-static void what_is_extra_at_the_end_of_a_range(void **state)
+TEST(what_is_extra_at_the_end_of_a_range)
 {
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry extra;
@@ -94,7 +94,7 @@ static void what_is_extra_at_the_end_of_a_range(void **state)
 	assert_int_equal(blooms_loaded, 0);
 }
 
-static void what_has_expired_is_no_difference(void **state)
+TEST(what_has_expired_is_no_difference)
 {
 	list_with(at(&maker), "192.0.2.1", "bans", NOW, "expires before it is compared");
 	list_with(at(&maker), "192.0.2.2", "bans", NOW, "the same, swept here");
@@ -112,7 +112,7 @@ static void what_has_expired_is_no_difference(void **state)
 	assert_int_equal(of("bans")->here, 1);
 }
 
-static void what_the_log_says_is_no_difference(void **state)
+TEST(what_the_log_says_is_no_difference)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&maker), "192.0.2.2", "bans");
@@ -144,7 +144,7 @@ static void what_the_log_says_is_no_difference(void **state)
 	assert_int_equal(found.count, 2);
 }
 
-static void what_waits_is_no_difference(void **state)
+TEST(what_waits_is_no_difference)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&taker), "192.0.2.1", "bans");
@@ -156,7 +156,7 @@ static void what_waits_is_no_difference(void **state)
 	assert_int_equal(of("bans")->of_outbox, 2);
 }
 
-static void lists_that_only_one_side_has(void **state)
+TEST(lists_that_only_one_side_has)
 {
 	list_entry(at(&maker), "192.0.2.1", "names");
 	assert_int_equal(xb_share_set(at(&maker), "theirs", ALL), 0);
@@ -173,7 +173,7 @@ static void lists_that_only_one_side_has(void **state)
 	assert_int_equal(found.count, 1);
 }
 
-static void a_host_that_is_behind(void **state)
+TEST(a_host_that_is_behind)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	make();
@@ -190,7 +190,7 @@ static void a_host_that_is_behind(void **state)
 	assert_true(found.partial);
 }
 
-static void a_limit_keeps_the_first(void **state)
+TEST(a_limit_keeps_the_first)
 {
 	fill_bans(at(&maker), 0, 100);
 	make();
@@ -349,7 +349,7 @@ static void uproot(void)
 	free(planted);
 }
 
-static void anything_is_found_exactly(void **state)
+TEST(anything_is_found_exactly)
 {
 	static const uint32_t rarities[] = {3000, 300, 10, 1};
 
@@ -367,20 +367,4 @@ static void anything_is_found_exactly(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(what_is_equal_loads_nothing),
-	TEST(extras_load_bloom_digests_alone),
-	TEST(what_is_missing_loads_its_chunk_alone),
-	TEST(what_is_extra_at_the_end_of_a_range),
-	TEST(what_has_expired_is_no_difference),
-	TEST(what_the_log_says_is_no_difference),
-	TEST(what_waits_is_no_difference),
-	TEST(lists_that_only_one_side_has),
-	TEST(a_host_that_is_behind),
-	TEST(a_limit_keeps_the_first),
-	TEST(anything_is_found_exactly),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

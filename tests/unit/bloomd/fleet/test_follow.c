@@ -43,7 +43,7 @@ static void follow(const char *comment)
 	logentry_free(&entry);
 }
 
-static void a_delete_makes_way_to_a_put(void **state)
+TEST(a_delete_makes_way_to_a_put)
 {
 	wait_again(false, XB_AGAIN_OWN);
 	follow("");
@@ -52,7 +52,7 @@ static void a_delete_makes_way_to_a_put(void **state)
 }
 
 /* Others' puts of it are not in the store, and are later all the same. */
-static void also_of_a_list_that_is_not_followed(void **state)
+TEST(also_of_a_list_that_is_not_followed)
 {
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
 	wait_again(false, XB_AGAIN_OWN);
@@ -62,7 +62,7 @@ static void also_of_a_list_that_is_not_followed(void **state)
 }
 
 /* Its publisher may not come back. */
-static void a_put_of_another_does_not_make_way_to_a_delete(void **state)
+TEST(a_put_of_another_does_not_make_way_to_a_delete)
 {
 	list_entry(at(&taker), ENTRY, "bans");
 	wait_again(true, XB_AGAIN_ANOTHERS);
@@ -71,7 +71,7 @@ static void a_put_of_another_does_not_make_way_to_a_delete(void **state)
 	assert_int_equal(waiting(&taker), 1);
 }
 
-static void what_a_snapshot_had_makes_way_to_a_delete(void **state)
+TEST(what_a_snapshot_had_makes_way_to_a_delete)
 {
 	list_entry(at(&taker), ENTRY, "bans");
 	wait_again(true, XB_AGAIN_OLDER);
@@ -81,7 +81,7 @@ static void what_a_snapshot_had_makes_way_to_a_delete(void **state)
 }
 
 /* An earlier version has taken positions up to this one from the server. */
-static void going_back_ends_at_the_last_number(void **state)
+TEST(going_back_ends_at_the_last_number)
 {
 	static const uint64_t from[] = {UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, 17, 0};
 	struct logentry entry = {.kind = LOGENTRY_BEAT, .term = 1, .time = 1};
@@ -104,14 +104,4 @@ static void going_back_ends_at_the_last_number(void **state)
 	free(bytes);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_delete_makes_way_to_a_put),
-	TEST(also_of_a_list_that_is_not_followed),
-	TEST(a_put_of_another_does_not_make_way_to_a_delete),
-	TEST(what_a_snapshot_had_makes_way_to_a_delete),
-	TEST(going_back_ends_at_the_last_number),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_hosts, end_hosts);

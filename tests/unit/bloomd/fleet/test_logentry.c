@@ -94,7 +94,7 @@ static void assert_comes_back(struct logentry *entry)
 	logentry_free(entry);
 }
 
-static void entries_come_back(void **state)
+TEST(entries_come_back)
 {
 	struct logentry changes = all_rows(), begin = of_kind(LOGENTRY_BEGIN),
 			beat = of_kind(LOGENTRY_BEAT);
@@ -106,7 +106,7 @@ static void entries_come_back(void **state)
 }
 
 /* As docs/design.md has it. */
-static void an_ipv4_put_has_twelve_bytes(void **state)
+TEST(an_ipv4_put_has_twelve_bytes)
 {
 	static const uint8_t expected[] = {1, 3, XB_HOST4, 192, 0, 2, 7, 32, 0x6b, 0x49, 0xd2, 0};
 	struct xb_shared_change change = {
@@ -119,7 +119,7 @@ static void an_ipv4_put_has_twelve_bytes(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-static void the_largest_entry_fits(void **state)
+TEST(the_largest_entry_fits)
 {
 	struct logentry entry = of_kind(LOGENTRY_CHANGE);
 	char name[254], comment[XB_COMMENT_MAX + 1], list[65];
@@ -146,7 +146,7 @@ static void the_largest_entry_fits(void **state)
 }
 
 /* Each other value of each byte is refused, or has another chain; so is each shorter entry. */
-static void no_byte_changes_unseen(void **state)
+TEST(no_byte_changes_unseen)
 {
 	struct logentry entry = all_rows(), back;
 	struct written written = write_entry(&entry);
@@ -176,7 +176,7 @@ static void no_byte_changes_unseen(void **state)
 	logentry_free(&entry);
 }
 
-static void a_chain_has_one_place(void **state)
+TEST(a_chain_has_one_place)
 {
 	struct logentry entry = all_rows();
 	struct written written = write_entry(&entry);
@@ -212,7 +212,7 @@ static void assert_refused(struct xb_entry refused, const char *list, const char
 	logentry_free(&entry);
 }
 
-static void what_cannot_be_shared_is_not_written(void **state)
+TEST(what_cannot_be_shared_is_not_written)
 {
 	struct xb_entry bits = entry_of("192.0.2.0/24"),
 			mapped = {.lo = 0xffff01020304, .kind = XB_NET6, .length = 128};
@@ -263,7 +263,7 @@ static int read_changes(const uint8_t *changes, size_t size)
 #define ADDED 0, 0, 0, 9
 #define ONE   7, 0, 1, 1, 'l' /* first, how much more last is, lists */
 
-static void what_could_be_written_otherwise_is_refused(void **state)
+TEST(what_could_be_written_otherwise_is_refused)
 {
 	assert_int_equal(READ(ONE, 1, 1, 0, HOST, ADDED), 0);
 	assert_int_equal(READ(ONE, 1, 0, 0, HOST), 0);
@@ -318,7 +318,7 @@ static void assert_read_error(const uint8_t *bytes, size_t size, const char *why
 	logentry_free(&entry);
 }
 
-static void a_head_is_whole(void **state)
+TEST(a_head_is_whole)
 {
 	struct logentry entry = of_kind(LOGENTRY_BEAT), broken;
 	struct written written = write_entry(&entry), none;
@@ -352,7 +352,7 @@ static void a_head_is_whole(void **state)
 }
 
 /* A server takes entries with ids up to 2^64 - 1. */
-static void positions_have_an_end(void **state)
+TEST(positions_have_an_end)
 {
 	static const uint64_t none[] = {0, XB_FLEET_POSITION_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
 	struct logentry entry = of_kind(LOGENTRY_BEAT);
@@ -373,17 +373,3 @@ static void positions_have_an_end(void **state)
 	assert_int_equal(logentry_write(&entry, &key, 1, before, &written.bytes, &written.size),
 			 -EINVAL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(entries_come_back),
-	cmocka_unit_test(an_ipv4_put_has_twelve_bytes),
-	cmocka_unit_test(the_largest_entry_fits),
-	cmocka_unit_test(no_byte_changes_unseen),
-	cmocka_unit_test(a_chain_has_one_place),
-	cmocka_unit_test(what_cannot_be_shared_is_not_written),
-	cmocka_unit_test(what_could_be_written_otherwise_is_refused),
-	cmocka_unit_test(a_head_is_whole),
-	cmocka_unit_test(positions_have_an_end),
-};
-
-TEST_MAIN(tests, NULL, NULL)

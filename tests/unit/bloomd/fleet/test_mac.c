@@ -80,7 +80,7 @@ static void key_of(const struct vector *vector, struct mac_key *key)
 		memcpy(key->bytes, vector->key, vector->key_size);
 }
 
-static void rfc_4231_in_one_part_and_in_two(void **state)
+TEST(rfc_4231_in_one_part_and_in_two)
 {
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++) {
 		const struct vector *vector = &vectors[i];
@@ -101,7 +101,7 @@ static void rfc_4231_in_one_part_and_in_two(void **state)
 	}
 }
 
-static void macs_differ_by_any_bit(void **state)
+TEST(macs_differ_by_any_bit)
 {
 	uint8_t one[MAC_BYTES] = {0}, other[MAC_BYTES] = {0};
 
@@ -113,7 +113,7 @@ static void macs_differ_by_any_bit(void **state)
 	assert_true(mac_equal(one, other));
 }
 
-static void a_key_ends_before_its_line_ends(void **state)
+TEST(a_key_ends_before_its_line_ends)
 {
 	/* FIPS 180-2, appendix B.1. */
 	static const uint8_t abc[] = {0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea};
@@ -128,11 +128,3 @@ static void a_key_ends_before_its_line_ends(void **state)
 	assert_int_equal(mac_key_of("\n\n", 2, &ended), -EINVAL);
 	assert_string_equal(xb_error_message(), "the key file is empty");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(rfc_4231_in_one_part_and_in_two),
-	cmocka_unit_test(macs_differ_by_any_bit),
-	cmocka_unit_test(a_key_ends_before_its_line_ends),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -57,7 +57,7 @@ static int fill(void **state)
 	return 0;
 }
 
-static void manifests_come_back(void **state)
+TEST(manifests_come_back)
 {
 	struct manifest back;
 	uint8_t *bytes, *again;
@@ -93,7 +93,7 @@ static void manifests_come_back(void **state)
 	free(bytes);
 }
 
-static void lists_and_marks_are_found(void **state)
+TEST(lists_and_marks_are_found)
 {
 	assert_ptr_equal(manifest_list_of(&manifest, "names"), &manifest.lists[2]);
 	assert_null(manifest_list_of(&manifest, "others"));
@@ -111,7 +111,7 @@ static size_t step_of(void)
 	return is_slowed() ? 31 : 1;
 }
 
-static void no_byte_changes_unseen(void **state)
+TEST(no_byte_changes_unseen)
 {
 	struct mac_key other = {{1, 2, 4}};
 	struct manifest back;
@@ -148,7 +148,7 @@ static void put_mac(uint8_t *bytes, size_t size)
 }
 
 /* Without a secret key, anybody can make the MAC right: what is behind it must hold as well. */
-static void what_is_read_could_be_written(void **state)
+TEST(what_is_read_could_be_written)
 {
 	uint8_t *bytes, *again;
 	size_t size, again_size, read = 0;
@@ -183,7 +183,7 @@ static void what_is_read_could_be_written(void **state)
 }
 
 /* A count that the bytes cannot have must not be allocated. */
-static void counts_are_bounded_by_the_bytes(void **state)
+TEST(counts_are_bounded_by_the_bytes)
 {
 	uint8_t bytes[256] = {1, 1};
 	struct manifest back;
@@ -216,7 +216,7 @@ static void assert_refused(const char *why)
 	fill((void *[]){NULL});
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
 	manifest.epoch[0] = 0;
 	assert_refused("lacks");
@@ -271,13 +271,4 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_refused("number");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup(manifests_come_back, fill),
-	cmocka_unit_test_setup(lists_and_marks_are_found, fill),
-	cmocka_unit_test_setup(no_byte_changes_unseen, fill),
-	cmocka_unit_test_setup(what_is_read_could_be_written, fill),
-	cmocka_unit_test_setup(counts_are_bounded_by_the_bytes, fill),
-	cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(fill, NULL);

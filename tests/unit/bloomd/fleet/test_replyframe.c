@@ -56,7 +56,7 @@ static int read_frame(const struct given *given, uint8_t **frame, struct server_
 		REDIS_ARRAY, size, 0                                                               \
 	}
 
-static void test_nodes_find_their_places(void **state)
+TEST(test_nodes_find_their_places)
 {
 	const struct given given = {
 		.node = {ARRAY(3), ARRAY(2), STRING(3), STRING(0), NUMBER(-7), ARRAY(1), ARRAY(0)},
@@ -80,7 +80,7 @@ static void test_nodes_find_their_places(void **state)
 	free(frame);
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
 	static const struct given cases[] = {
 		{.nodes = 0},
@@ -121,7 +121,7 @@ static void test_what_is_refused(void **state)
 	}
 }
 
-static void test_seven_levels_are_taken(void **state)
+TEST(test_seven_levels_are_taken)
 {
 	const struct given given = {
 		.node = {ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), NIL},
@@ -134,7 +134,7 @@ static void test_seven_levels_are_taken(void **state)
 	free(frame);
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
 	static const struct {
 		const char *url, *host, *socket;
@@ -159,7 +159,7 @@ static void test_urls(void **state)
 	}
 }
 
-static void test_what_is_no_url(void **state)
+TEST(test_what_is_no_url)
 {
 	static const char *const cases[] = {
 		"",
@@ -191,11 +191,3 @@ static void test_what_is_no_url(void **state)
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_nodes_find_their_places), cmocka_unit_test(test_what_is_refused),
-	cmocka_unit_test(test_seven_levels_are_taken),	cmocka_unit_test(test_urls),
-	cmocka_unit_test(test_what_is_no_url),
-};
-
-TEST_MAIN(tests, NULL, NULL)

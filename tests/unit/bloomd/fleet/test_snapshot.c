@@ -26,7 +26,7 @@ static void assert_digest(const char *list)
 
 /* --- tests --- */
 
-static void the_taker_becomes_as_the_maker(void **state)
+TEST(the_taker_becomes_as_the_maker)
 {
 	struct xb_ancestor lineage[XB_LINEAGE_MAX];
 	struct snapshot_result result;
@@ -79,7 +79,7 @@ static void the_taker_becomes_as_the_maker(void **state)
 	assert_int_equal(waiting(&taker), 0);
 }
 
-static void what_waits_here_is_passed_by(void **state)
+TEST(what_waits_here_is_passed_by)
 {
 	struct snapshot_result result;
 
@@ -98,7 +98,7 @@ static void what_waits_here_is_passed_by(void **state)
 }
 
 /* This host died between adding to the log and noting that; then the log was trimmed. */
-static void what_the_snapshot_has_waits_no_more(void **state)
+TEST(what_the_snapshot_has_waits_no_more)
 {
 	uint8_t own[XB_FLEET_ID];
 
@@ -115,7 +115,7 @@ static void what_the_snapshot_has_waits_no_more(void **state)
 
 /* What another has listed stays, and is published again. What another has taken out may have been
  * listed again since: its publisher knows. */
-static void uncovered_puts_of_others_stay(void **state)
+TEST(uncovered_puts_of_others_stay)
 {
 	struct snapshot_result result;
 	uint64_t mark;
@@ -143,7 +143,7 @@ static void uncovered_puts_of_others_stay(void **state)
 
 /* The maker had the change, and went back in the log since: what this host deleted long ago is not
  * deleted again. */
-static void a_maker_that_went_back_has_it_all_the_same(void **state)
+TEST(a_maker_that_went_back_has_it_all_the_same)
 {
 	struct snapshot_result result;
 	uint8_t own[XB_FLEET_ID];
@@ -161,7 +161,7 @@ static void a_maker_that_went_back_has_it_all_the_same(void **state)
 }
 
 /* By a clock that is ahead it is over; by this host's clock it ends by itself. */
-static void what_is_over_for_the_maker_alone_stays(void **state)
+TEST(what_is_over_for_the_maker_alone_stays)
 {
 	list_entry(at(&maker), "192.0.2.3", "bans");
 	list_with(at(&taker), "192.0.2.1", "bans", NOW + 9, "");
@@ -172,7 +172,7 @@ static void what_is_over_for_the_maker_alone_stays(void **state)
 	assert_store(at(&taker), "192.0.2.1 bans until 2000000009; 192.0.2.3 bans");
 }
 
-static void covered_changes_are_not_passed_by(void **state)
+TEST(covered_changes_are_not_passed_by)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 50), 0);
@@ -184,7 +184,7 @@ static void covered_changes_are_not_passed_by(void **state)
 }
 
 /* After a failover the log has other entries at the same positions: numbers tell. */
-static void lost_changes_at_covered_positions_are_passed_by(void **state)
+TEST(lost_changes_at_covered_positions_are_passed_by)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 49), 0);
@@ -195,7 +195,7 @@ static void lost_changes_at_covered_positions_are_passed_by(void **state)
 	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.5 bans");
 }
 
-static void own_uncovered_changes_wait_again(void **state)
+TEST(own_uncovered_changes_wait_again)
 {
 	struct xb_shared_changes again;
 	struct snapshot_result result;
@@ -238,7 +238,7 @@ static void own_uncovered_changes_wait_again(void **state)
 	xb_shared_changes_free(&again);
 }
 
-static void lists_that_are_not_followed_stay(void **state)
+TEST(lists_that_are_not_followed_stay)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&maker), "192.0.2.1", "names");
@@ -251,7 +251,7 @@ static void lists_that_are_not_followed_stay(void **state)
 	assert_store(at(&taker), "192.0.2.1 names; 192.0.2.2 bans; 192.0.2.5 more");
 }
 
-static void a_snapshot_waits_for_an_empty_outbox_unless_it_begins(void **state)
+TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins)
 {
 	change_here(&maker, "192.0.2.1", true);
 	xb_error_clear();
@@ -362,7 +362,7 @@ static void any_two_states_become_one(bool some_pass)
 		assert_state(text_of(i, text), &expected[i]);
 }
 
-static void any_two_states(void **state)
+TEST(any_two_states)
 {
 	random_begin();
 	for (uint32_t round = 0; round < amount(20, 20); round++) {
@@ -372,7 +372,7 @@ static void any_two_states(void **state)
 	}
 }
 
-static void many_chunks_come_back(void **state)
+TEST(many_chunks_come_back)
 {
 	fill_bans(at(&maker), 0, 60000);
 	for (uint32_t i = 0; i < 40000; i++) {
@@ -388,22 +388,4 @@ static void many_chunks_come_back(void **state)
 	assert_int_equal(take().unchanged, 100000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_taker_becomes_as_the_maker),
-	TEST(what_waits_here_is_passed_by),
-	TEST(what_the_snapshot_has_waits_no_more),
-	TEST(uncovered_puts_of_others_stay),
-	TEST(a_maker_that_went_back_has_it_all_the_same),
-	TEST(what_is_over_for_the_maker_alone_stays),
-	TEST(covered_changes_are_not_passed_by),
-	TEST(lost_changes_at_covered_positions_are_passed_by),
-	TEST(own_uncovered_changes_wait_again),
-	TEST(lists_that_are_not_followed_stay),
-	TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins),
-	TEST(any_two_states),
-	TEST(many_chunks_come_back),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_hosts, end_hosts);

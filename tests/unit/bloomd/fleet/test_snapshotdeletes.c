@@ -81,7 +81,7 @@ static void go_on(void)
 }
 
 /* Somebody has put the entry there since the log was lost, maybe. */
-static void another_log(void **state)
+TEST(another_log)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 2, 40, nothing);
@@ -89,7 +89,7 @@ static void another_log(void **state)
 	assert_gives_way();
 }
 
-static void a_name(void **state)
+TEST(a_name)
 {
 	const struct xb_shared_change change = {.entry = entry_of("a.example"), .list = "names"};
 
@@ -102,7 +102,7 @@ static void a_name(void **state)
 	assert_put_waits("a.example", "names");
 }
 
-static void further_on_in_this_log(void **state)
+TEST(further_on_in_this_log)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 51, nothing);
@@ -111,7 +111,7 @@ static void further_on_in_this_log(void **state)
 }
 
 /* The delete came later than all that is there. */
-static void the_own_place(void **state)
+TEST(the_own_place)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, nothing);
@@ -119,7 +119,7 @@ static void the_own_place(void **state)
 	assert_stays();
 }
 
-static void the_own_place_on_another_way(void **state)
+TEST(the_own_place_on_another_way)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, other);
@@ -128,7 +128,7 @@ static void the_own_place_on_another_way(void **state)
 }
 
 /* The server was restored from a copy. */
-static void a_place_of_the_tail(void **state)
+TEST(a_place_of_the_tail)
 {
 	uint8_t chain[MAC_BYTES];
 
@@ -139,14 +139,14 @@ static void a_place_of_the_tail(void **state)
 }
 
 /* As that of a host that has taken this snapshot, and gone on from there. */
-static void the_place_before_the_tail(void **state)
+TEST(the_place_before_the_tail)
 {
 	go_on();
 	stand_by(&maker, 1, 43, nothing);
 	assert_stays();
 }
 
-static void before_the_tail(void **state)
+TEST(before_the_tail)
 {
 	go_on();
 	stand_by(&maker, 1, 42, nothing);
@@ -154,7 +154,7 @@ static void before_the_tail(void **state)
 }
 
 /* After a failover the log went on another way: the tail has another entry at the position. */
-static void a_place_on_another_way(void **state)
+TEST(a_place_on_another_way)
 {
 	go_on();
 	stand_by(&maker, 1, 45, other);
@@ -162,7 +162,7 @@ static void a_place_on_another_way(void **state)
 }
 
 /* What this host has seen of the log, it has not seen of this list. */
-static void a_list_that_is_followed_anew(void **state)
+TEST(a_list_that_is_followed_anew)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand_by(&maker, 1, 50, nothing);
@@ -171,7 +171,7 @@ static void a_list_that_is_followed_anew(void **state)
 	assert_gives_way();
 }
 
-static void an_entry_of_another_list_too(void **state)
+TEST(an_entry_of_another_list_too)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	list_entry(at(&maker), ENTRY, "names");
@@ -185,7 +185,7 @@ static void an_entry_of_another_list_too(void **state)
 }
 
 /* This host's clock may be ahead. */
-static void a_put_that_has_expired_here(void **state)
+TEST(a_put_that_has_expired_here)
 {
 	list_with(at(&maker), ENTRY, "bans", NOW - 1, "");
 	stand_by(&maker, 2, 51, nothing);
@@ -196,7 +196,7 @@ static void a_put_that_has_expired_here(void **state)
 	assert_put_waits(ENTRY, "bans");
 }
 
-static void a_put_does_not_make_way(void **state)
+TEST(a_put_does_not_make_way)
 {
 	const struct xb_shared_change change = {
 		.entry = entry_of(ENTRY), .list = "bans", .put = true, .added = 1};
@@ -212,7 +212,7 @@ static void a_put_does_not_make_way(void **state)
 }
 
 /* What others have put there, this host does not have. */
-static void of_a_list_that_is_not_followed(void **state)
+TEST(of_a_list_that_is_not_followed)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_with(at(&maker), "192.0.2.2", "bans", NOW - 1, "");
@@ -241,7 +241,7 @@ static void wait_older(void)
 	stand_by(&maker, 2, 51, nothing);
 }
 
-static void a_later_snapshot_without_the_put(void **state)
+TEST(a_later_snapshot_without_the_put)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	wait_older();
@@ -252,7 +252,7 @@ static void a_later_snapshot_without_the_put(void **state)
 }
 
 /* It is of a place before the one from which the put came. */
-static void a_known_snapshot_without_the_put(void **state)
+TEST(a_known_snapshot_without_the_put)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	wait_older();
@@ -263,7 +263,7 @@ static void a_known_snapshot_without_the_put(void **state)
 	assert_put_waits(ENTRY, "bans");
 }
 
-static void a_later_snapshot_that_prolongs_the_put(void **state)
+TEST(a_later_snapshot_that_prolongs_the_put)
 {
 	struct xb_shared_changes again;
 
@@ -279,7 +279,7 @@ static void a_later_snapshot_that_prolongs_the_put(void **state)
 }
 
 /* The log behind the snapshot has the delete: all is as before. */
-static void a_delete_that_was_not_lost(void **state)
+TEST(a_delete_that_was_not_lost)
 {
 	struct xb_shared_change change = {.entry = entry_of(ENTRY), .list = "bans"};
 
@@ -290,7 +290,7 @@ static void a_delete_that_was_not_lost(void **state)
 }
 
 /* One that was never published comes later than all. */
-static void a_new_delete(void **state)
+TEST(a_new_delete)
 {
 	list_entry(at(&maker), ENTRY, "bans");
 	stand(&maker, other_epoch, 2, 51);
@@ -299,28 +299,4 @@ static void a_new_delete(void **state)
 	assert_stays();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
-
-static const struct CMUnitTest tests[] = {
-	TEST(another_log),
-	TEST(a_name),
-	TEST(further_on_in_this_log),
-	TEST(the_own_place),
-	TEST(the_own_place_on_another_way),
-	TEST(a_place_of_the_tail),
-	TEST(the_place_before_the_tail),
-	TEST(before_the_tail),
-	TEST(a_place_on_another_way),
-	TEST(a_list_that_is_followed_anew),
-	TEST(an_entry_of_another_list_too),
-	TEST(a_put_that_has_expired_here),
-	TEST(a_put_does_not_make_way),
-	TEST(of_a_list_that_is_not_followed),
-	TEST(a_later_snapshot_without_the_put),
-	TEST(a_known_snapshot_without_the_put),
-	TEST(a_later_snapshot_that_prolongs_the_put),
-	TEST(a_delete_that_was_not_lost),
-	TEST(a_new_delete),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_hosts, end_hosts);

@@ -99,7 +99,7 @@ static int load_chunks(int file)
 	return error;
 }
 
-static void who_loads_them_has_the_snapshot(void **state)
+TEST(who_loads_them_has_the_snapshot)
 {
 	int file = memfd_create("loaded", MFD_CLOEXEC);
 	struct snapshot_terms terms;
@@ -132,7 +132,7 @@ static void who_loads_them_has_the_snapshot(void **state)
 }
 
 /* Of a list that the taker does not follow, the file may have a hole. */
-static void lists_that_are_not_followed_need_no_chunks(void **state)
+TEST(lists_that_are_not_followed_need_no_chunks)
 {
 	static uint8_t bytes[2 * CHUNK_BYTES];
 	int file = memfd_create("loaded", MFD_CLOEXEC);
@@ -154,7 +154,7 @@ static void lists_that_are_not_followed_need_no_chunks(void **state)
 	close(file);
 }
 
-static void another_chunk_is_not_stored(void **state)
+TEST(another_chunk_is_not_stored)
 {
 	static uint8_t bytes[2 * CHUNK_BYTES];
 	int file = memfd_create("loaded", MFD_CLOEXEC);
@@ -177,7 +177,7 @@ static void another_chunk_is_not_stored(void **state)
 	close(file);
 }
 
-static void the_one_before_stays_until_the_next(void **state)
+TEST(the_one_before_stays_until_the_next)
 {
 	char name[3][SNAPSHOT_NAME], path[512];
 	int fd;
@@ -198,7 +198,7 @@ static void the_one_before_stays_until_the_next(void **state)
 	assert_int_equal(count_files(), 4);
 }
 
-static void what_a_killed_one_left_is_in_no_way(void **state)
+TEST(what_a_killed_one_left_is_in_no_way)
 {
 	char path[512], target[512];
 
@@ -212,7 +212,7 @@ static void what_a_killed_one_left_is_in_no_way(void **state)
 }
 
 /* After a chunk or two. */
-static void no_room_leaves_what_was_there(void **state)
+TEST(no_room_leaves_what_was_there)
 {
 	struct rlimit small = {1000, RLIM_INFINITY}, before;
 	struct manifest found;
@@ -249,7 +249,7 @@ static void no_room_leaves_what_was_there(void **state)
 	assert_int_equal(count_files(), 4);
 }
 
-static void damaged_chunks_are_not_written(void **state)
+TEST(damaged_chunks_are_not_written)
 {
 	char name[SNAPSHOT_NAME];
 
@@ -261,7 +261,7 @@ static void damaged_chunks_are_not_written(void **state)
 	assert_int_equal(count_files(), 0);
 }
 
-static void a_manifest_of_others_is_none(void **state)
+TEST(a_manifest_of_others_is_none)
 {
 	struct mac_key other = {{8}};
 	struct manifest found;
@@ -280,7 +280,7 @@ static void a_manifest_of_others_is_none(void **state)
 	assert_int_equal(snapshotfiles_write("/nowhere", &manifest, &key, chunks), -ENOENT);
 }
 
-static void order_is_that_of_the_log(void **state)
+TEST(order_is_that_of_the_log)
 {
 	struct manifest one = {.term = 3, .position = 70};
 
@@ -291,18 +291,4 @@ static void order_is_that_of_the_log(void **state)
 	assert_false(manifest_is_before(&one, 2, 900));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(who_loads_them_has_the_snapshot),
-	TEST(lists_that_are_not_followed_need_no_chunks),
-	TEST(another_chunk_is_not_stored),
-	TEST(the_one_before_stays_until_the_next),
-	TEST(what_a_killed_one_left_is_in_no_way),
-	TEST(no_room_leaves_what_was_there),
-	TEST(damaged_chunks_are_not_written),
-	TEST(a_manifest_of_others_is_none),
-	TEST(order_is_that_of_the_log),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

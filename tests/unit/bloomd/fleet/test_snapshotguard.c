@@ -24,7 +24,7 @@ static void take_held(uint64_t before, uint64_t after, uint64_t loses)
 	assert_int_equal(result.held[0].loses, loses);
 }
 
-static void losing_more_than_half_is_held(void **state)
+TEST(losing_more_than_half_is_held)
 {
 	struct snapshot_terms terms = terms_of(false);
 	struct snapshot_result result;
@@ -48,7 +48,7 @@ static void losing_more_than_half_is_held(void **state)
 	assert_int_equal(take_with(true).removed, 1001);
 }
 
-static void half_or_a_thousand_are_taken(void **state)
+TEST(half_or_a_thousand_are_taken)
 {
 	fill_bans(at(&maker), 0, 1);
 	fill_bans(at(&taker), 0, 1000);
@@ -60,7 +60,7 @@ static void half_or_a_thousand_are_taken(void **state)
 	take_held(1001, 1, 1000);
 }
 
-static void emptying_is_held(void **state)
+TEST(emptying_is_held)
 {
 	fill_bans(at(&taker), 0, 1);
 	settle(&taker);
@@ -70,7 +70,7 @@ static void emptying_is_held(void **state)
 	assert_int_equal(take_with(true).removed, 1);
 }
 
-static void a_list_that_was_not_shared_loses_nothing(void **state)
+TEST(a_list_that_was_not_shared_loses_nothing)
 {
 	fill_bans(at(&maker), 0, 100);
 	fill_bans(at(&taker), 1, 101);
@@ -96,7 +96,7 @@ static void assert_not_taken(const struct mac_key *with)
 	assert_non_null(strstr(xb_error_message(), "chunk"));
 }
 
-static void damaged_chunks_are_refused(void **state)
+TEST(damaged_chunks_are_refused)
 {
 	static uint8_t bytes[3 * CHUNK_BYTES];
 	struct mac_key other = {{8}};
@@ -120,7 +120,7 @@ static void damaged_chunks_are_refused(void **state)
 }
 
 /* Two lists with the same entries have chunks of one size. */
-static void chunks_of_another_place_or_snapshot_are_refused(void **state)
+TEST(chunks_of_another_place_or_snapshot_are_refused)
 {
 	struct manifest second = {0};
 	uint8_t first[64], swapped[128];
@@ -149,15 +149,4 @@ static void chunks_of_another_place_or_snapshot_are_refused(void **state)
 	close(others);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_hosts, end_hosts)
-
-static const struct CMUnitTest tests[] = {
-	TEST(losing_more_than_half_is_held),
-	TEST(half_or_a_thousand_are_taken),
-	TEST(emptying_is_held),
-	TEST(a_list_that_was_not_shared_loses_nothing),
-	TEST(damaged_chunks_are_refused),
-	TEST(chunks_of_another_place_or_snapshot_are_refused),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin_hosts, end_hosts);

@@ -7,7 +7,7 @@
 #include "support/cmocka.h"
 #include "support/fleettail.h"
 
-static void a_partial_tail_takes_nothing_out(void **state)
+TEST(a_partial_tail_takes_nothing_out)
 {
 	struct snapshot_result result;
 
@@ -35,7 +35,7 @@ static uint32_t expiry_of(const char *text)
 }
 
 /* Somebody may have lengthened it in the part of the log that neither has. */
-static void a_partial_tail_shortens_nothing(void **state)
+TEST(a_partial_tail_shortens_nothing)
 {
 	struct snapshot_result result;
 
@@ -61,7 +61,7 @@ static void a_partial_tail_shortens_nothing(void **state)
 }
 
 /* The maker does not know the epoch at all, and the tail has not its beginning. */
-static void an_unknown_epoch_is_partial(void **state)
+TEST(an_unknown_epoch_is_partial)
 {
 	list_entry(at(&maker), "192.0.2.1", "bans");
 	list_entry(at(&taker), "192.0.2.3", "bans");
@@ -72,7 +72,7 @@ static void an_unknown_epoch_is_partial(void **state)
 }
 
 /* A host that was not away for long. */
-static void what_the_snapshot_lacks_is_published(void **state)
+TEST(what_the_snapshot_lacks_is_published)
 {
 	struct xb_shared_changes given;
 	struct snapshot_result result;
@@ -101,7 +101,7 @@ static void what_the_snapshot_lacks_is_published(void **state)
 }
 
 /* Others may have deleted it in the meantime. */
-static void not_after_an_hour(void **state)
+TEST(not_after_an_hour)
 {
 	struct snapshot_result result;
 
@@ -122,14 +122,4 @@ static int begin(void **state)
 	return begin_hosts(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end_hosts)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_partial_tail_takes_nothing_out),
-	TEST(a_partial_tail_shortens_nothing),
-	TEST(an_unknown_epoch_is_partial),
-	TEST(what_the_snapshot_lacks_is_published),
-	TEST(not_after_an_hour),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end_hosts);

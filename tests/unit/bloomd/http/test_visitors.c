@@ -60,7 +60,7 @@ static bool is_out(unsigned int number)
 	return recv(ends[number][1], &byte, 1, 0) == 0;
 }
 
-static void the_oldest_leaves(void **state)
+TEST(the_oldest_leaves)
 {
 	char address[32];
 
@@ -76,7 +76,7 @@ static void the_oldest_leaves(void **state)
 	assert_false(is_out(VISITORS_MAX));
 }
 
-static void one_address_keeps_no_other_out(void **state)
+TEST(one_address_keeps_no_other_out)
 {
 	unsigned int other = enter("198.51.100.1", 1);
 
@@ -88,7 +88,7 @@ static void one_address_keeps_no_other_out(void **state)
 	assert_false(is_out(count - VISITORS_OF_ONE));
 }
 
-static void a_network_of_ipv6_is_one(void **state)
+TEST(a_network_of_ipv6_is_one)
 {
 	char address[32];
 
@@ -100,7 +100,7 @@ static void a_network_of_ipv6_is_one(void **state)
 	assert_false(is_out(1));
 }
 
-static void those_that_stay_too_long_leave(void **state)
+TEST(those_that_stay_too_long_leave)
 {
 	assert_int_equal(visitors_tire(&visitors, 100), 0);
 	enter("192.0.2.1", 100);
@@ -116,7 +116,7 @@ static void those_that_stay_too_long_leave(void **state)
 	assert_false(is_out(1));
 }
 
-static void hosts(void **state)
+TEST(hosts)
 {
 	static const char *const good[] = {"localhost",	    "LocalHost:80", "127.0.0.1",
 					   "10.0.0.1:9101", "[::1]",	    "[::1]:9101"};
@@ -131,7 +131,7 @@ static void hosts(void **state)
 		assert_false(site_takes_host(bad[i]));
 }
 
-static void addresses(void **state)
+TEST(addresses)
 {
 	static const struct {
 		const char *text;
@@ -171,15 +171,4 @@ static void addresses(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_oldest_leaves),
-	TEST(one_address_keeps_no_other_out),
-	TEST(a_network_of_ipv6_is_one),
-	TEST(those_that_stay_too_long_leave),
-	TEST(hosts),
-	TEST(addresses),
-};
-
-TEST_MAIN(tests, NULL, NULL)
+EACH_TEST(begin, end);

@@ -5,7 +5,7 @@
 #include "bloomd/postfix/action.h"
 #include "support/cmocka.h"
 
-static void test_check(void **state)
+TEST(test_check)
 {
 	static const char *const right[] = {
 		"REJECT",	"reject it",	   "DEFER_IF_PERMIT later", "DUNNO",
@@ -39,13 +39,13 @@ static void test_check(void **state)
 		assert_true(action_check(wrong[i]) < 0);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
 	assert_true(action_is_none("DUNNO") && action_is_none("dunno why"));
 	assert_false(action_is_none("DUNNOT") || action_is_none("REJECT DUNNO"));
 }
 
-static void test_format(void **state)
+TEST(test_format)
 {
 	char out[ACTION_TEXT], text[ACTION_MOST + 1];
 
@@ -59,11 +59,3 @@ static void test_format(void **state)
 	text[ACTION_MOST] = '\0';
 	assert_int_equal(strlen(action_format(text, "", "0123456789", out)), ACTION_TEXT - 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_check),
-	cmocka_unit_test(test_none),
-	cmocka_unit_test(test_format),
-};
-
-TEST_MAIN(tests, NULL, NULL)

@@ -104,18 +104,18 @@ static void read_all(const struct reading *readings, size_t count,
 		}
 }
 
-static void test_socketmap(void **state)
+TEST(test_socketmap)
 {
 	read_all(maps, sizeof(maps) / sizeof(maps[0]), read_map);
 }
 
-static void test_policy(void **state)
+TEST(test_policy)
 {
 	read_all(policies, sizeof(policies) / sizeof(policies[0]), read_policy);
 }
 
 /* A key that does not fit, or that holds a NUL, is none; what follows is read. */
-static void test_long_key(void **state)
+TEST(test_long_key)
 {
 	char text[4096];
 
@@ -133,7 +133,7 @@ static void test_long_key(void **state)
 }
 
 /* Lines up to POLICY_LINE count, and longer ones do no harm. */
-static void test_long_line(void **state)
+TEST(test_long_line)
 {
 	char text[4096];
 
@@ -151,12 +151,3 @@ static void test_long_line(void **state)
 		    7);
 	assert_string_equal(read_as, "|;");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_socketmap),
-	cmocka_unit_test(test_policy),
-	cmocka_unit_test(test_long_key),
-	cmocka_unit_test(test_long_line),
-};
-
-TEST_MAIN(tests, NULL, NULL)
