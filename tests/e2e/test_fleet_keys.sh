@@ -491,4 +491,31 @@ t_a_member_whose_key_changes()
 	wait_for "the same" are_equal a b
 }
 
+# No host can follow the log, and the snapshot is no host's: once nobody has written for 90 s and `snapshot-every`, a log
+# begins anew, and nobody loses an entry.
+t_a_log_that_leads_nowhere()
+{
+	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for two minutes: only with --all"
+	(umask 077 && openssl rand -hex 32 >"$T/key")
+	redis
+	for host in a b; do
+		configure_host $host "key-file = $T/key" "snapshot-every = 5"
+		up $host
+		wait_for "$host in the fleet" reads $host
+	done
+	publishes 1 of a -q add 192.0.2.1
+	wait_for "it" has b 192.0.2.1
+	ask_redis eval "redis.call('del', KEYS[1]); redis.call('xadd', KEYS[1], '1000-0', 'e', 'x')
+		return redis.call('set', KEYS[2], 'x')" 2 'xb:{test}:log' 'xb:{test}:snapshot'
+	for host in a b; do says_log $host 'cannot resync: this is not the manifest of a fleet'; done
+	of b -q add 192.0.2.2
+	patience=8
+	wait_for "a in the fleet" reads a
+	wait_for "b in the fleet" reads b
+	wait_for "what was listed meanwhile" has a 192.0.2.2
+	wait_for "the same" are_equal a b
+	[[ $(listing a | wc -l) -eq 2 ]] || fail "it has others: $(listing a)"
+	[[ $(cat "$T"/?/log | grep -c 'began a log at .*, term 2') -eq 1 ]] || fail "not one of them began: $(cat "$T"/?/log)"
+}
+
 run_tests

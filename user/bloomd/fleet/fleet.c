@@ -151,7 +151,7 @@ void fleet_lost(struct fleet *fleet, const char *outcome, const char *message)
 	fleet_enter(fleet, FLEET_CONNECTING, "%s: %s", outcome, message);
 	end_reader(fleet);
 	/* What others did meanwhile was not seen. */
-	fleet->resync.cut_since = fleet->logless = fleet->snapshots.wanted = 0;
+	fleet->resync.still_since = fleet->logless = fleet->snapshots.wanted = 0;
 	delay = delay_doubled(FIRST_DELAY, fleet->failures, LAST_DELAY);
 	fleet_then(fleet, delay_spread(delay, 2, fleet_random()), connect_reader);
 	reporting_save(fleet);

@@ -99,11 +99,11 @@ struct fleet_resync {
 	uint64_t stepped; /* since then, agent_clock() */
 	const char *cause;
 	struct manifest *manifest;
-	int chunks;		     /* -1: none */
-	size_t next;		     /* chunk that is to come */
-	uint32_t missing;	     /* tries in a row for which there was no snapshot */
-	uint64_t cut_end, cut_since; /* the log ends there, and no snapshot leads to it, since then,
-					agent_clock() */
+	int chunks;			 /* -1: none */
+	size_t next;			 /* chunk that is to come */
+	uint32_t missing;		 /* tries in a row for which there was no snapshot */
+	uint64_t still_end, still_since; /* the log ends there, and what the server has leads
+					    nowhere, since then, agent_clock() */
 	uint32_t failures;
 	/* What waits for an operator. */
 	struct snapshot_shrink shrinks[XB_SHARES_MAX];

@@ -22,7 +22,7 @@
 #define TURN	      10000		  /* us: for each host of the fleet */
 #define MISSING_TRIES 6			  /* without a snapshot, until a new log is begun */
 #define WHY	      200		  /* bytes of a reason */
-#define CUT_AFTER     (90 * FLEET_SECOND) /* nobody wrote to a log that no snapshot leads to */
+#define STILL_AFTER   (90 * FLEET_SECOND) /* nobody wrote to a log that leads nowhere */
 
 static void free_files(struct fleet_resync *resync)
 {
@@ -61,11 +61,53 @@ void resync_fail(struct fleet *fleet, const char *why)
 	fleet_fail(fleet, next_delay(fleet), "cannot resync: %s", text);
 }
 
+/* What the server has leads nowhere: begins the log anew if nobody has written to it for
+ * STILL_AFTER and as long as a host that can follow it may wait until it makes a snapshot. Then
+ * there is no such host. */
+static bool begins_anew(struct fleet *fleet, uint64_t others_wait)
+{
+	struct fleet_resync *resync = &fleet->resync;
+	uint64_t now = agent_clock();
+
+	if (!resync->still_since || resync->still_end != fleet->log.end) {
+		resync->still_end = fleet->log.end;
+		resync->still_since = now;
+	}
+	if (now <= resync->still_since + others_wait + STILL_AFTER || !fleet->key_known ||
+	    !fleet_has_all(fleet))
+		return false;
+	resync->still_since = 0;
+	resync_stop(fleet);
+	snapshots_begin(fleet);
+	return true;
+}
+
+/* Whether the log itself does not lead on from what this host has. */
+static bool is_cut_off(const struct fleet *fleet)
+{
+	static const char *const causes[] = {"bad-entry", "begin", "epoch", "trimmed"};
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (!strcmp(fleet->resync.cause, causes[i]))
+			return true;
+	return false;
+}
+
+/* The snapshot on the server is of no use; the next one replaces it. */
+static void meet_useless(struct fleet *fleet, const char *why)
+{
+	char text[WHY];
+
+	snprintf(text, sizeof(text), "%s", why);
+	if (!is_cut_off(fleet) || !begins_anew(fleet, fleet->config->snapshot_every * FLEET_SECOND))
+		resync_fail(fleet, text);
+}
+
 /* The server has something else than a host of the fleet put there. */
 static void refuse(struct fleet *fleet, const char *why)
 {
 	fleet_refuses(fleet, "snapshot");
-	resync_fail(fleet, why);
+	meet_useless(fleet, why);
 }
 
 static const char *why_of_reply(const char *request, const struct server_reply *reply,
@@ -139,6 +181,7 @@ static void ask_chunk(struct fleet *fleet)
 	char id[ID_TEXT];
 
 	if (resync->next == resync->manifest->chunk_count) {
+		resync->still_since = 0;
 		replay_fetch(fleet,
 			     &(struct replay_span){.from = resync->manifest->position,
 						   .end = fleet->log.end,
@@ -186,22 +229,11 @@ bool resync_open(struct fleet *fleet)
 	return resync->chunks >= 0;
 }
 
-/* Somebody trimmed the log. A host that has its state makes a snapshot as soon as it sees that, and
- * if none does for long while nobody writes, no host has it: the log begins anew. */
+/* Somebody trimmed the log. A host that has its state makes a snapshot as soon as it sees that. */
 static void meet_cut(struct fleet *fleet)
 {
-	struct fleet_resync *resync = &fleet->resync;
-	uint64_t now = agent_clock();
-
-	if (!resync->cut_since || resync->cut_end != fleet->log.end) {
-		resync->cut_end = fleet->log.end;
-		resync->cut_since = now;
-	} else if (now > resync->cut_since + CUT_AFTER && fleet_has_all(fleet)) {
-		resync->cut_since = 0;
-		resync_stop(fleet);
-		snapshots_begin(fleet);
+	if (begins_anew(fleet, 0))
 		return;
-	}
 	resync_stop(fleet);
 	fleet_fail(fleet, RETRY, "cannot resync: the log does not go on from the newest snapshot");
 }
@@ -221,7 +253,6 @@ static void on_place(void *context, const struct server_reply *reply)
 		meet_cut(fleet);
 		return;
 	}
-	resync->cut_since = 0;
 	if (resync_open(fleet))
 		ask_chunk(fleet);
 }
@@ -263,9 +294,9 @@ static bool is_too_old(struct fleet *fleet)
 	if ((is_former || leads_back) && !strcmp(cause, "bad-entry"))
 		stay_before(fleet);
 	else if (is_former)
-		resync_fail(fleet, "the newest snapshot is older than what this host has");
+		meet_useless(fleet, "the newest snapshot is older than what this host has");
 	else if (leads_back && (!strcmp(cause, "begin") || !strcmp(cause, "epoch")))
-		resync_fail(fleet, "the log begins anew, but its snapshot is not there");
+		meet_useless(fleet, "the log begins anew, but its snapshot is not there");
 	else
 		return false;
 	return true;
