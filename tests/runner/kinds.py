@@ -149,7 +149,7 @@ def find(choice, scratch):
     tests = [Program(name, [command], scratch) for name, command in STYLE.items() if choice.takes(name)]
     tests += scripts(choice, scratch)
     tests += [Cmocka(name, "build", scratch) for name in building.names("prog", choice)]
-    tests += [Cmocka(name, "build/asan", scratch) for name in building.names("unit", choice)]
+    tests += [Cmocka(name, building.unit_place(choice)[0], scratch) for name in building.names("unit", choice)]
     wanted = [name for name in suites() if choice.takes_suite(name)]
     programs = {name: Program(name, ["tests/%s/run" % name] +
                               (["--all"] if choice.everything and name not in SHARED else []), scratch) for name in wanted}
