@@ -14,8 +14,8 @@ uint64_t xb_memory_available(void);
  * nothing in a process that has not said that it is one command, whose memory is to be bounded. */
 void xb_memory_bound(void);
 
-/* Says that this process is one command: xb_memory_bound() bounds it, which whoever is about to take
- * much memory calls. */
+/* Says that this process is one command: xb_memory_bound() bounds it, which is called by whoever is
+ * about to take much memory. */
 void xb_memory_bound_soon(void);
 
 #endif
