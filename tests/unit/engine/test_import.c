@@ -5,30 +5,17 @@
 #include <unistd.h>
 
 #include "engine/import.h"
-#include "store/membership.h"
 #include "store/origins.h"
 #include "support/cmocka.h"
-#include "support/scratch_store.h"
+#include "support/writer.h"
 
-#define NOW 1000
-
-static struct xb_writer writer;
 static struct xb_listfile file;
 static struct xb_import_refusal refusal;
 
-static int open_writer(void **state)
-{
-	int error = begin(state);
-
-	writer = (struct xb_writer){.builder_lock = -1, .writer_lock = -1, .now = NOW};
-	return error ? error : xb_store_write(store, &writer.txn);
-}
-
-static int close_writer(void **state)
+static int end_writer(void **state)
 {
 	xb_listfile_free(&file);
-	xb_txn_abort(writer.txn);
-	return end(state);
+	return end_txn(state);
 }
 
 /* Reads this text for an import into list feed. */
@@ -48,19 +35,21 @@ static int read_text(const char *text, struct xb_import *import)
 	return error;
 }
 
+static int import_text(const char *text, struct xb_import *import)
+{
+	int error = read_text(text, import);
+
+	return error ? error : xb_import_apply(&writer, import, &refusal);
+}
+
 /* So many addresses. */
 static int import_addresses(int count, struct xb_import *import)
 {
-	char *text = malloc((size_t)count * 16 + 1), *at = text;
-	int error;
+	char text[1 << 17] = "", *at = text;
 
-	assert_non_null(text);
-	*at = '\0';
 	for (int i = 0; i < count; i++)
 		at += sprintf(at, "5.9.%d.%d\n", i >> 8, i & 255);
-	error = read_text(text, import);
-	free(text);
-	return error ? error : xb_import_apply(&writer, import, &refusal);
+	return import_text(text, import);
 }
 
 TEST(bogons_are_left_out)
@@ -144,8 +133,7 @@ TEST(a_small_list)
 	refused_from_to((struct xb_import){.asked.replace = true, .asked.factor = 1.1}, 12, 10);
 	assert_int_equal(import_addresses(900, &import), 0);
 	assert_int_equal(import_addresses(1, &import), 0);
-	assert_int_equal(read_text("192.168.0.1\n", &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(import_text("192.168.0.1\n", &import), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.before, 1);
 	assert_int_equal(refusal.after, 0);
 }
@@ -169,56 +157,40 @@ TEST(each_side_counts_by_itself)
 	assert_int_equal(read_text(exceptions(3000, 1500), &import), 0);
 	assert_int_equal(file.allowed, 1500);
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
-	assert_int_equal(read_text(exceptions(3000, 3000), &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(import_text(exceptions(3000, 3000), &import), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.why, XB_IMPORT_ALLOWED);
 	assert_int_equal(refusal.before, 1500);
 	assert_int_equal(refusal.after, 0);
-	assert_int_equal(read_text(exceptions(3000, 400), &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), XB_IMPORT_REFUSED);
+	assert_int_equal(import_text(exceptions(3000, 400), &import), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.why, XB_IMPORT_LISTED);
 	assert_int_equal(refusal.before, 1501);
 	assert_int_equal(refusal.after, 401);
 }
 
-TEST(a_list_gets_its_verdict)
+/* Which it keeps. */
+TEST(a_list_gets_its_terms)
 {
-	struct xb_import import = {.asked.judges = true, .asked.verdict = XB_DOMAIN_REFUSED},
+	struct xb_import import = {.asked = {.judges = true,
+					     .verdict = XB_DOMAIN_REFUSED,
+					     .scopes = true,
+					     .scope = {1, {{XB_SERVICE_TCP, 25, 25}}}}},
 			 next = {0};
 
-	assert_int_equal(read_text("evil.example\n", &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
-	assert_int_equal(read_text("evil2.example\n", &next), 0);
-	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
+	assert_int_equal(import_text("9.9.9.9\n", &import), 0);
+	assert_true(xb_scope_equals(&import.scope, &import.asked.scope));
+	assert_int_equal(import_text("9.9.9.10\n", &next), 0);
 	assert_int_equal(next.verdict, XB_DOMAIN_REFUSED);
-}
-
-TEST(a_list_gets_its_scope)
-{
-	struct xb_import import = {.asked.scopes = true}, next = {0};
-	struct xb_scope scope;
-
-	assert_int_equal(xb_scope_parse("tcp/25,tcp/587", &scope), 0);
-	import.asked.scope = scope;
-	assert_int_equal(read_text("9.9.9.9\n", &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
-	assert_true(xb_scope_equals(&import.scope, &scope));
-	assert_int_equal(read_text("9.9.9.10\n", &next), 0);
-	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
-	assert_true(xb_scope_equals(&next.scope, &scope));
+	assert_true(xb_scope_equals(&next.scope, &import.asked.scope));
 	next.asked.scopes = true;
-	assert_int_equal(read_text("9.9.9.11\n", &next), 0);
-	assert_int_equal(xb_import_apply(&writer, &next, &refusal), 0);
+	assert_int_equal(import_text("9.9.9.11\n", &next), 0);
 	assert_true(xb_scope_is_all(&next.scope));
 }
 
-/* Says what would come of it; without a store, too. */
 /* The origins that the list has after an import of the text. */
 static uint32_t origins_of(const char *text, struct xb_import import)
 {
-	assert_int_equal(read_text(text, &import), 0);
-	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
-	return xb_list_origins(xb_list_by_name(writer.txn, "feed"));
+	assert_int_equal(import_text(text, &import), 0);
+	return xb_list_origins(xb_list_by_name(txn, "feed"));
 }
 
 TEST(a_list_has_its_origin)
@@ -249,15 +221,15 @@ TEST(a_rehearsal_changes_nothing)
 	assert_int_equal(import.verdict, XB_DOMAIN_COUNT);
 	assert_true(xb_scope_equals(&import.scope, &import.asked.scope));
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
-	assert_int_equal(xb_txn_commit(writer.txn), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
 	xb_store_close(store);
 	assert_int_equal(read_text("9.9.9.10\n9.9.9.11\n", &import), 0);
 	assert_int_equal(xb_import_rehearse(&paths, &import, &refusal), 0);
 	assert_int_equal(import.merge.added, 1);
 	assert_int_equal(import.merge.unchanged, 1);
 	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
-	assert_int_equal(xb_store_write(store, &writer.txn), 0);
-	assert_int_equal(xb_list_find(writer.txn, "feed")->members, 2);
+	assert_int_equal(open_txn(), 0);
+	assert_int_equal(xb_list_find(txn, "feed")->members, 2);
 }
 
-EACH_TEST(open_writer, close_writer);
+EACH_TEST(begin_writer, end_writer);

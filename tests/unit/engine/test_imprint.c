@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file that a list was replaced by is known again until the list changes. */
+/* A file that a list was replaced by is known again until the list changes, and so is a list by the
+ * stamp of who fills it. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/import.h"
+#include "engine/stamp.h"
 #include "store/expiry.h"
 #include "store/flush.h"
 #include "store/listclass.h"
-#include "store/listverdict.h"
-#include "store/membership.h"
 #include "support/cmocka.h"
-#include "support/listed.h"
-#include "support/scratch_store.h"
-
-#define NOW 1000
+#include "support/storechanges.h"
+#include "support/writer.h"
 
 static const char text[] = "9.9.9.9\n9.9.9.10\n9.9.9.9\n2001:db9::/32\n# end\n";
 
-static struct xb_writer writer;
 static struct xb_listfile file;
 static struct xb_import_refusal refusal;
 static char path[sizeof(directory) + 8];
+static char stamp[XB_STAMP_TEXT];
 
 static int begin_closed(void **state)
 {
@@ -29,6 +27,7 @@ static int begin_closed(void **state)
 
 	xb_store_close(store);
 	snprintf(path, sizeof(path), "%s/list", directory);
+	*stamp = '\0';
 	return error;
 }
 
@@ -48,17 +47,23 @@ static void put_file(const char *bytes)
 	assert_int_equal(fclose(out), 0);
 }
 
-static void open_writer(void)
+static void open_store(void)
 {
 	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
-	writer = (struct xb_writer){.builder_lock = -1, .writer_lock = -1, .now = NOW};
-	assert_int_equal(xb_store_write(store, &writer.txn), 0);
+	assert_int_equal(open_txn(), 0);
 }
 
 static void commit(void)
 {
-	assert_int_equal(xb_txn_commit(writer.txn), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
 	xb_store_close(store);
+}
+
+static void change(const char *changes)
+{
+	open_store();
+	make_changes(txn, changes);
+	commit();
 }
 
 static struct xb_import asked(void)
@@ -74,7 +79,7 @@ static void import_as(const struct xb_listfile_terms *terms, struct xb_import im
 {
 	xb_listfile_free(&file);
 	assert_int_equal(xb_import_read(-1, path, terms, &import, &refusal), 0);
-	open_writer();
+	open_store();
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
 	commit();
 	xb_listfile_free(&file);
@@ -91,6 +96,14 @@ static bool is_repeated(void)
 	struct xb_import import = asked();
 
 	return xb_import_is_repeated(directory, path, &plain, &import);
+}
+
+static void put_stamp(void)
+{
+	open_store();
+	assert_int_equal(xb_stamp_put(txn, "feed", stamp), 0);
+	commit();
+	assert_true(xb_stamp_holds(directory, "feed", stamp));
 }
 
 TEST(the_same_file_is_known)
@@ -129,157 +142,116 @@ TEST(another_file_is_not)
 	assert_int_equal(is_repeated(), 0);
 }
 
-static void put(const char *word, const char *list, uint32_t expires, const char *comment)
-{
-	struct xb_membership member = {
-		.expires = expires, .comment = comment, .comment_size = (uint32_t)strlen(comment)};
-	struct xb_entry entry = entry_of(word);
-	enum xb_put result;
-
-	member.list = list_of(writer.txn, list)->id;
-	assert_int_equal(xb_member_put(writer.txn, &entry, &member,
-				       XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &result),
-			 0);
-}
-
-static void take(const char *word, const char *list)
-{
-	const struct xb_list *of = list ? xb_list_find(writer.txn, list) : NULL;
-	struct xb_entry entry = entry_of(word);
-	enum xb_removal result;
-
-	assert_int_equal(xb_member_remove(writer.txn, &entry, of ? of->id : XB_ANY_LIST, &result),
-			 0);
-}
-
-static void one_more(void)
-{
-	put("9.9.9.11", "feed", 0, "");
-}
-
-static void one_less(void)
-{
-	take("9.9.9.10", "feed");
-}
-
-static void one_less_everywhere(void)
-{
-	take("9.9.9.10", NULL);
-}
-
-static void one_less_and_more(void)
-{
-	take("2001:db9::/32", "feed");
-	put("2001:db9::/32", "feed", 0, "");
-}
-
-static void a_comment(void)
-{
-	put("9.9.9.10", "feed", 0, "port scan");
-}
-
-static void an_end(void)
-{
-	put("9.9.9.10", "feed", NOW + 1, "");
-}
-
-static void another_verdict(void)
-{
-	assert_int_equal(xb_domain_verdict_set(writer.txn, xb_list_find(writer.txn, "feed"),
-					       XB_DOMAIN_REFUSED),
-			 0);
-}
-
-/* The list stays for its verdict. */
-static void nothing_left(void)
-{
-	another_verdict();
-	assert_int_equal(xb_flush_all(writer.txn), 0);
-}
-
-static void flushed(void)
+static int flush_feed(struct xb_txn *of)
 {
 	uint64_t count;
 
-	assert_int_equal(xb_flush_list(writer.txn, xb_list_find(writer.txn, "feed")->id, &count),
-			 0);
-	put("9.9.9.9", "feed", 0, "");
+	return xb_flush_list(of, xb_list_find(of, "feed")->id, &count);
 }
 
-static void flushed_but_for_exceptions(void)
+static int give_scope(struct xb_txn *of)
 {
-	assert_int_equal(xb_flush_listed(writer.txn), 0);
-	put("9.9.9.9", "feed", 0, "");
+	struct xb_scope scope;
+	int error = xb_scope_parse("tcp/25", &scope);
+
+	return error ? error : xb_list_scope_set(of, xb_list_find(of, "feed"), &scope);
 }
 
-/* Whether the file is still known after this change. */
-static bool known_after(void (*change)(void))
-{
-	import_text(text);
-	assert_int_equal(is_repeated(), 1);
-	open_writer();
-	change();
-	commit();
-	return is_repeated();
-}
-
+/* Whether the list is known by the imprint of its file, and by a stamp, after changes, a function
+ * and more changes within one transaction. */
 TEST(each_change_of_the_list_counts)
 {
-	static void (*const changes[])(void) = {
-		one_more,	   one_less,  one_less_everywhere,
-		one_less_and_more, a_comment, an_end,
-		nothing_left,	   flushed,   flushed_but_for_exceptions};
+	static const struct {
+		const char *changes;
+		int (*then)(struct xb_txn *);
+		const char *more;
+		bool known;
+	} rows[] = {
+		{"+9.9.9.11 feed", NULL, "", false},
+		{"-9.9.9.10 feed", NULL, "", false},
+		{"-9.9.9.10", NULL, "", false},
+		{"-2001:db9::/32 feed; +2001:db9::/32 feed", NULL, "", false},
+		{"-9.9.9.10 feed; +9.9.9.11 feed", NULL, "", false}, /* as many as before */
+		{"+9.9.9.10 feed 0 port scan", NULL, "", false},
+		{"+9.9.9.10 feed 1001", NULL, "", false},
+		{"feed refused", xb_flush_all, "", false}, /* the list stays for its verdict */
+		{"", flush_feed, "+9.9.9.9 feed", false},
+		{"", xb_flush_listed, "+9.9.9.9 feed", false},
+		{"+9.9.9.10 other; +7.7.7.7 other 1001 scan; -7.7.7.7 other; +9.9.9.9 allow", NULL,
+		 "", true},
+		{"+9.9.9.10 feed; -7.7.7.7 feed", NULL, "", true},
+		{"feed refused", NULL, "", true},
+		{"", give_scope, "", true},
+	};
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
-		assert_int_equal(known_after(changes[i]), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int stamped = 0; stamped < 2; stamped++) {
+			bool known;
+
+			import_text(text);
+			assert_int_equal(is_repeated(), 1);
+			if (stamped)
+				put_stamp();
+			open_store();
+			make_changes(txn, rows[i].changes);
+			if (rows[i].then)
+				assert_int_equal(rows[i].then(txn), 0);
+			make_changes(txn, rows[i].more);
+			commit();
+			known = stamped ? xb_stamp_holds(directory, "feed", stamp) : is_repeated();
+			if (known != rows[i].known)
+				fail_msg("row %zu, stamped %d", i, stamped);
+		}
 }
 
 TEST(an_end_that_has_come)
 {
 	uint64_t count;
 
-	import_text(text);
-	open_writer();
-	put("9.9.9.10", "feed", NOW + 1, "");
-	commit();
-	open_writer();
-	assert_int_equal(xb_expiry_sweep(writer.txn, NOW + 2, &count), 0);
+	import_text("9.9.9.9\n");
+	change("+9.9.9.10 feed 1001");
+	put_stamp();
+	open_store();
+	assert_int_equal(xb_expiry_sweep(txn, NOW + 2, &count), 0);
 	assert_int_equal(count, 1);
 	commit();
-	assert_int_equal(is_repeated(), 0);
-	import_text(text);
-	assert_int_equal(is_repeated(), 1);
+	assert_false(xb_stamp_holds(directory, "feed", stamp));
 }
 
-static void other_lists_change(void)
+TEST(a_stamp_stays_with_its_list)
 {
-	put("9.9.9.10", "other", 0, "");
-	put("7.7.7.7", "other", NOW + 1, "port scan");
-	take("7.7.7.7", "other");
-	put("9.9.9.9", "allow", 0, "");
+	char before[XB_STAMP_TEXT];
+
+	change("+9.9.9.9 feed; +9.9.9.9 other");
+	put_stamp();
+	memcpy(before, stamp, sizeof(before));
+	put_stamp();
+	assert_string_equal(stamp, before);
+	assert_false(xb_stamp_holds(directory, "other", stamp));
+	/* What came and went again within a transaction has changed it. */
+	open_store();
+	make_changes(txn, "-9.9.9.9 feed; +9.9.9.9 feed");
+	assert_int_equal(xb_stamp_put(txn, "feed", stamp), 0);
+	commit();
+	assert_string_not_equal(stamp, before);
+	assert_true(xb_stamp_holds(directory, "feed", stamp));
+	assert_false(xb_stamp_holds(directory, "feed", before));
 }
 
-static void the_same_again(void)
+TEST(what_is_no_stamp)
 {
-	put("9.9.9.10", "feed", 0, "");
-	take("7.7.7.7", "feed");
-}
+	const struct xb_imprint imprint = {.key = {1, 2}, .bytes = 5};
 
-static void another_scope(void)
-{
-	struct xb_scope scope;
-
-	assert_int_equal(xb_scope_parse("tcp/25", &scope), 0);
-	assert_int_equal(xb_list_scope_set(writer.txn, xb_list_find(writer.txn, "feed"), &scope),
-			 0);
-}
-
-TEST(what_leaves_the_list_as_it_is)
-{
-	assert_int_equal(known_after(other_lists_change), 1);
-	assert_int_equal(known_after(the_same_again), 1);
-	assert_int_equal(known_after(another_verdict), 1);
-	assert_int_equal(known_after(another_scope), 1);
+	assert_false(xb_stamp_holds(directory, "feed", ""));
+	assert_false(xb_stamp_holds("/nowhere", "feed", ""));
+	change("+9.9.9.9 feed");
+	assert_false(xb_stamp_holds(directory, "feed", ""));
+	assert_false(xb_stamp_holds(directory, "feed", "00000000000000000000000000000000"));
+	/* The imprint of a file. */
+	open_store();
+	xb_list_set_imprint(txn, xb_list_find(txn, "feed"), &imprint);
+	commit();
+	assert_false(xb_stamp_holds(directory, "feed", "00000000000000010000000000000002"));
 }
 
 TEST(other_terms_are_another_file)
@@ -347,9 +319,8 @@ TEST(it_stands_beside_a_scope)
 	put_file(text);
 	import_as(&plain, import);
 	assert_int_equal(is_repeated(), 1);
-	open_writer();
-	assert_true(xb_scope_equals(xb_list_scope(xb_list_find(writer.txn, "feed")),
-				    &import.asked.scope));
+	open_store();
+	assert_true(xb_scope_equals(xb_list_scope(xb_list_find(txn, "feed")), &import.asked.scope));
 	commit();
 }
 

@@ -17,7 +17,8 @@
 
 static const struct xb_paths paths = {.state = "/the/state"};
 static char notice[256];
-static pid_t keeper; /* of a network namespace that nobody else is in; 0: there is none */
+static struct xb_home home; /* of the store, when it wanted x0 */
+static pid_t keeper;	    /* of a network namespace that nobody else is in; 0: there is none */
 
 static void keep_notice(enum xb_notice_kind kind, const char *message)
 {
@@ -61,26 +62,26 @@ static void go_elsewhere(void)
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
 }
 
-static void want(const char *name)
-{
-	struct xb_wanted wanted = {0};
-	struct xb_txn *txn;
-
-	snprintf(wanted.name, sizeof(wanted.name), "%s", name);
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
-	assert_int_equal(xb_txn_commit(txn), 0);
-}
-
 static struct xb_home kept(void)
 {
-	struct xb_home home;
+	struct xb_home found;
 	struct xb_txn *txn;
 
 	assert_int_equal(xb_store_read(store, &txn), 0);
-	assert_int_equal(xb_home_get(txn, &home), 0);
+	assert_int_equal(xb_home_get(txn, &found), 0);
 	xb_txn_abort(txn);
-	return home;
+	return found;
+}
+
+static void want_x0(void)
+{
+	struct xb_wanted wanted = {.name = "x0"};
+	struct xb_txn *txn;
+
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	assert_int_equal(xb_wanted_put(txn, &wanted), 0);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	home = kept();
 }
 
 static struct xb_writer writer_of(unsigned int how)
@@ -110,31 +111,24 @@ static void assert_refused(unsigned int how, const char *words)
 	assert_non_null(strstr(xb_error_message(), paths.state));
 }
 
-static const unsigned int hows[] = {0, XB_WRITE_HEAVY, XB_WRITE_ADOPT, XB_WRITE_LEAVE,
-				    XB_WRITE_SETTLE};
-
-#define EACH_HOW(i)                                                                                \
-	size_t i = 0;                                                                              \
-	i < sizeof(hows) / sizeof(hows[0]);                                                        \
-	i++
-
-TEST(a_store_that_wants_nothing_has_no_home)
+static void assert_at_home(void)
 {
-	for (EACH_HOW(i))
+	static const unsigned int hows[] = {0, XB_WRITE_HEAVY, XB_WRITE_ADOPT, XB_WRITE_LEAVE,
+					    XB_WRITE_SETTLE};
+
+	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
 		assert_chosen(hows[i], false);
-	assert_false(kept().known);
+	assert_string_equal(notice, "");
 }
 
+/* A store that wants nothing has none. */
 TEST(at_home)
 {
-	struct xb_home home;
-
-	want("x0");
-	home = kept();
-	for (EACH_HOW(i))
-		assert_chosen(hows[i], false);
+	assert_at_home();
+	assert_false(kept().known);
+	want_x0();
+	assert_at_home();
 	assert_int_equal(kept().netns.cookie, home.netns.cookie);
-	assert_string_equal(notice, "");
 }
 
 /* As a store of a former version is, which did not record it. */
@@ -143,22 +137,18 @@ TEST(the_first_writer_is_at_home)
 	MDB_val key = {4, "home"};
 	struct xb_txn *txn;
 
-	want("x0");
+	want_x0();
 	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(mdb_del(txn->txn, store->meta, &key, NULL), 0);
 	assert_int_equal(xb_txn_commit(txn), 0);
 	assert_false(kept().known);
-	assert_chosen(0, false);
+	assert_at_home();
 	assert_true(kept().known);
-	assert_string_equal(notice, "");
 }
 
 TEST(away_only_the_store_is_written)
 {
-	struct xb_home home;
-
-	want("x0");
-	home = kept();
+	want_x0();
 	go_elsewhere();
 	assert_refused(0, "wants interfaces of another network namespace");
 	assert_refused(XB_WRITE_ADOPT, "wants interfaces of another network namespace");
@@ -169,7 +159,7 @@ TEST(away_only_the_store_is_written)
 
 TEST(an_heir_settles_if_it_is_asked_to)
 {
-	want("x0");
+	want_x0();
 	go_elsewhere();
 	end_of_keeper();
 	assert_refused(0, "is gone");
@@ -206,41 +196,36 @@ static uint64_t identity(void)
 	return found;
 }
 
-/* Whoever is away leaves the filter of another store alone, and does not look at it. */
+/* Away, with a filter in force: whether it is one that this writer does not look at. */
+static void assert_foreign(unsigned int how, uint64_t store_of_filter, bool foreign)
+{
+	struct xb_writer writer = writer_of(how);
+
+	writer.active = generation_of(store_of_filter);
+	assert_int_equal(xb_place_choose(&writer), 0);
+	assert_true(writer.away);
+	assert_int_equal(writer.foreign, foreign);
+	assert_int_equal(writer.active == NULL, foreign);
+	xb_generation_close(writer.active);
+}
+
+/* Whoever is away leaves the filter of another store alone. */
 TEST(what_is_in_force_away)
 {
-	struct xb_writer writer;
-
-	want("x0");
+	want_x0();
 	go_elsewhere();
-	writer = writer_of(XB_WRITE_LEAVE);
-	writer.active = generation_of(identity() + 1);
-	assert_int_equal(xb_place_choose(&writer), 0);
-	assert_true(writer.away && writer.foreign);
-	assert_null(writer.active);
-	writer = writer_of(XB_WRITE_LEAVE);
-	writer.active = generation_of(identity());
-	assert_int_equal(xb_place_choose(&writer), 0);
-	assert_true(writer.away && !writer.foreign);
-	assert_non_null(writer.active);
-	xb_generation_close(writer.active);
+	assert_foreign(XB_WRITE_LEAVE, identity() + 1, true);
+	assert_foreign(XB_WRITE_LEAVE, identity(), false);
 	end_of_keeper();
-	writer = writer_of(XB_WRITE_ADOPT);
-	writer.active = generation_of(identity() + 1);
-	assert_int_equal(xb_place_choose(&writer), 0);
-	assert_true(writer.away && !writer.foreign);
-	assert_non_null(writer.active);
-	xb_generation_close(writer.active);
+	assert_foreign(XB_WRITE_ADOPT, identity() + 1, false);
 }
 
 /* What the record says does not matter then. */
 TEST(the_filter_in_force_decides)
 {
-	struct xb_home home;
 	struct xb_writer writer = writer_of(0);
 
-	want("x0");
-	home = kept();
+	want_x0();
 	go_elsewhere();
 	assert_int_equal(xb_place_of(&writer, 77, &home), XB_PLACE_AWAY);
 	writer.active = generation_of(77);
@@ -256,12 +241,20 @@ TEST(the_filter_in_force_decides)
 	assert_int_equal(xb_place_of(&writer, 77, &home), XB_PLACE_AWAY);
 }
 
+static struct xb_anchor anchor_elsewhere(void)
+{
+	return (struct xb_anchor){.pins = directory,
+				  .flavour = XB_FLAVOUR_LINK,
+				  .elsewhere = true,
+				  .netns = xb_netns_self()};
+}
+
+/* A pin that cannot be read may filter. */
 TEST(when_an_anchor_is_dead)
 {
-	struct xb_anchor anchor = {.pins = directory,
-				   .flavour = XB_FLAVOUR_LINK,
-				   .elsewhere = true,
-				   .netns = xb_netns_self()};
+	struct xb_anchor anchor = anchor_elsewhere();
+	char path[64];
+	int fd;
 
 	go_elsewhere();
 	/* No bpf_link is pinned there. */
@@ -269,6 +262,13 @@ TEST(when_an_anchor_is_dead)
 	assert_false(xb_place_is_dead(&anchor, true));
 	end_of_keeper();
 	assert_true(xb_place_is_dead(&anchor, true));
+	snprintf(path, sizeof(path), "%s/iface-3", directory);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_false(xb_place_is_dead(&anchor, false));
+	assert_false(xb_place_is_dead(&anchor, true));
+	assert_int_equal(unlink(path), 0);
 	anchor.flavour = XB_FLAVOUR_DISPATCHER;
 	assert_false(xb_place_is_dead(&anchor, false));
 	assert_false(xb_place_is_dead(&anchor, true));
@@ -277,32 +277,13 @@ TEST(when_an_anchor_is_dead)
 	assert_false(xb_place_is_dead(&anchor, false));
 }
 
-/* A pin that cannot be read may filter. */
-TEST(an_unknown_pin_is_alive)
-{
-	struct xb_anchor anchor = {
-		.pins = directory, .flavour = XB_FLAVOUR_LINK, .elsewhere = true};
-	char path[64];
-	int fd;
-
-	assert_true(xb_place_is_dead(&anchor, false));
-	snprintf(path, sizeof(path), "%s/iface-3", directory);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	close(fd);
-	assert_false(xb_place_is_dead(&anchor, false));
-}
-
 TEST(an_anchor_elsewhere_refuses)
 {
 	struct xb_writer writer = writer_of(0);
 
 	writer.anchored = true;
-	writer.anchor = (struct xb_anchor){.pins = directory,
-					   .flavour = XB_FLAVOUR_LINK,
-					   .elsewhere = true,
-					   .netns = xb_netns_self()};
-	want("x0");
+	writer.anchor = anchor_elsewhere();
+	want_x0();
 	go_elsewhere();
 	assert_true(xb_place_choose(&writer) < 0);
 	assert_false(writer.away);

@@ -3,72 +3,66 @@
 #include <string.h>
 
 #include "engine/relief.h"
-#include "store/listverdict.h"
-#include "store/membership.h"
 #include "support/cmocka.h"
-#include "support/scratch_store.h"
+#include "support/storechanges.h"
+#include "support/scratch_txn.h"
 
-static void put(struct xb_txn *txn, const char *text, const char *name)
+TEST_WITH(what_is_listed_and_allowed, begin_txn, end_txn)
 {
-	struct xb_membership member = {.added = 1};
-	uint8_t form[XB_NAME_BYTES];
-	struct xb_entry entry;
-	struct xb_list *list;
-	enum xb_put result;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	assert_int_equal(xb_list_need(txn, name, &list), 0);
-	member.list = list->id;
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
-}
-
-static bool is_relief(struct xb_txn *txn, const struct xb_meta *before)
-{
-	bool is = xb_relief_is(before, txn);
-
-	xb_txn_abort(txn);
-	return is;
-}
-
-static struct xb_txn *writes(struct xb_meta *before)
-{
-	struct xb_txn *txn;
-
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	*before = txn->meta;
-	return txn;
-}
-
-static void judge(struct xb_txn *txn, const char *list, uint32_t verdict)
-{
-	assert_int_equal(xb_domain_verdict_set(txn, xb_list_by_name(txn, list), verdict), 0);
-}
-
-/* A stricter verdict asks for more, whether a list gets it or a name by one more list. */
-TEST(what_asks_for_less)
-{
+	static const struct {
+		const char *changes;
+		bool relief;
+	} rows[] = {
+		{"", true},
+		/* A stricter verdict asks for more, whether a list gets it or a name by one more
+		 * list. */
+		{"lenient drop", false},
+		{"lenient count", true},
+		{"+example.com strict", false},
+		{"+example.com counted", true},
+		{"+192.0.2.1 another", true}, /* is listed already */
+		{"+192.0.2.2 some", false},
+		/* That it goes again does not tell that nothing came. */
+		{"+192.0.2.2 some; -192.0.2.2", false},
+		{"-192.0.2.1; +!203.0.113.2 allow", true},
+		/* A sweep or a survey may do this within any change. */
+		{"-!203.0.113.1", true},
+	};
 	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
 
-	put(txn, "example.com", "lenient");
-	judge(txn, "lenient", XB_DOMAIN_REFUSED);
-	put(txn, "example.org", "strict");
-	put(txn, "example.net", "counted");
-	judge(txn, "counted", XB_DOMAIN_COUNT);
+	make_changes(txn, "+example.com lenient; lenient refused; +example.org strict; "
+			  "+example.net counted; counted count; +192.0.2.1 some; "
+			  "+!203.0.113.1 allow");
 	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		before = txn->meta;
+		make_changes(txn, rows[i].changes);
+		if (xb_relief_is(&before, txn) != rows[i].relief)
+			fail_msg("%s", rows[i].changes);
+		xb_txn_abort(txn);
+		assert_int_equal(xb_store_write(store, &txn), 0);
+	}
+}
 
-	txn = writes(&before);
-	judge(txn, "lenient", XB_DOMAIN_DROP);
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	judge(txn, "lenient", XB_DOMAIN_COUNT);
-	assert_true(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "example.com", "strict");
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "example.com", "counted");
-	assert_true(is_relief(txn, &before));
+/* Too many changes to be kept one by one. */
+TEST_WITH(in_bulk, begin_txn, end_txn)
+{
+	struct xb_meta before = txn->meta;
+
+	xb_changes_set_bulk(&txn->change);
+	assert_true(xb_relief_is(&before, txn));
+	make_changes(txn, "+192.0.2.2 some");
+	assert_false(xb_relief_is(&before, txn));
+	xb_changes_set_bulk(&txn->change);
+	assert_false(xb_relief_is(&before, txn));
+}
+
+static bool is_relief(struct xb_meta before, struct xb_meta after)
+{
+	const struct xb_txn changed = {.meta = after};
+
+	return xb_relief_is(&before, &changed);
 }
 
 /* Under which policy more is dropped. From allow-only, each way leads out. */
@@ -80,148 +74,46 @@ TEST(policies)
 		[XB_POLICY_ALLOW_ONLY] = {true, true, true},
 	};
 
-	for (uint32_t from = 0; from < 3; from++) {
-		for (uint32_t to = 0; to < 3; to++) {
-			struct xb_meta before;
-			struct xb_txn *txn = writes(&before);
-
-			before.policy = from;
-			txn->meta.policy = to;
-			if (is_relief(txn, &before) != relief[from][to])
+	for (uint32_t from = 0; from < 3; from++)
+		for (uint32_t to = 0; to < 3; to++)
+			if (is_relief((struct xb_meta){.policy = from},
+				      (struct xb_meta){.policy = to}) != relief[from][to])
 				fail_msg("from %u to %u", from, to);
-		}
-	}
-}
-
-static bool resized(uint64_t from, uint64_t to, double from_rate, double to_rate)
-{
-	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
-
-	before.capacity = from;
-	before.rate = from_rate;
-	txn->meta.capacity = to;
-	txn->meta.rate = to_rate;
-	return is_relief(txn, &before);
 }
 
 TEST(sizes)
 {
-	struct xb_meta defaults = {0};
+	static const struct {
+		struct xb_meta before, after;
+		bool relief;
+	} rows[] = {
+		{{.capacity = 100}, {.capacity = 100}, true},
+		{{.capacity = 100}, {.capacity = 99}, true},
+		{{.capacity = 100}, {.capacity = 0}, true},
+		{{.capacity = 100}, {.capacity = 101}, false},
+		{{.capacity = 0}, {.capacity = 1}, false},
+		{{.capacity = 0}, {.capacity = UINT64_MAX}, false},
+		{{.capacity = UINT64_MAX}, {.capacity = 1}, true},
+		{{.rate = 1e-6}, {.rate = 1e-6}, true},
+		{{.rate = 1e-6}, {.rate = 1e-5}, true},
+		{{.rate = 1e-6}, {.rate = 1e-7}, false},
+		/* 0 is the default. */
+		{{.rate = 0}, {.rate = XB_CONFIRMED_RATE}, true},
+		{{.rate = XB_CONFIRMED_RATE}, {.rate = 0}, true},
+		{{.rate = 0}, {.rate = XB_CONFIRMED_RATE / 2}, false},
+		{{.rate = XB_CONFIRMED_RATE / 2}, {.rate = 0}, true},
+		/* Other settings take another filter, whichever way they go. */
+		{{.unconfirmed = 0}, {.unconfirmed = 1}, false},
+		{{.unconfirmed = 1}, {.unconfirmed = 0}, false},
+		{{.answer_limit = 5}, {.answer_limit = 4}, false},
+		{{.ports = {.http = {[XB_NAME_PORTS - 1] = 0}}},
+		 {.ports = {.http = {[XB_NAME_PORTS - 1] = 1}}},
+		 false},
+		/* What is remembered, and what no filter has, is none. */
+		{{.refused = 0}, {.refused = ~0U, .sequence = 5}, true},
+	};
 
-	assert_true(resized(100, 100, 0, 0));
-	assert_true(resized(100, 99, 0, 0));
-	assert_true(resized(100, 0, 0, 0));
-	assert_false(resized(100, 101, 0, 0));
-	assert_false(resized(0, 1, 0, 0));
-	assert_false(resized(0, UINT64_MAX, 0, 0));
-	assert_true(resized(UINT64_MAX, 1, 0, 0));
-	assert_true(resized(0, 0, 1e-6, 1e-6));
-	assert_true(resized(0, 0, 1e-6, 1e-5));
-	assert_false(resized(0, 0, 1e-6, 1e-7));
-	/* 0 is the default. */
-	assert_true(resized(0, 0, 0, xb_meta_rate(&defaults)));
-	assert_true(resized(0, 0, xb_meta_rate(&defaults), 0));
-	assert_false(resized(0, 0, 0, xb_meta_rate(&defaults) / 2));
-	assert_true(resized(0, 0, xb_meta_rate(&defaults) / 2, 0));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is_relief(rows[i].before, rows[i].after) != rows[i].relief)
+			fail_msg("row %zu", i);
 }
-
-/* Other settings take another filter, whichever way they go. */
-TEST(other_settings)
-{
-	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
-
-	assert_true(is_relief(txn, &before));
-	txn = writes(&before);
-	txn->meta.unconfirmed = !before.unconfirmed;
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	txn->meta.answer_limit = before.answer_limit - 1;
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	txn->meta.ports.http[XB_NAME_PORTS - 1] ^= 1;
-	assert_false(is_relief(txn, &before));
-	/* What is remembered, and what no filter has, is none. */
-	txn = writes(&before);
-	txn->meta.refused = ~before.refused;
-	txn->meta.sequence += 5;
-	assert_true(is_relief(txn, &before));
-}
-
-static void take_out(struct xb_txn *txn, const char *text, bool allow)
-{
-	uint8_t form[XB_NAME_BYTES];
-	enum xb_removal removal;
-	struct xb_entry entry;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	if (allow)
-		entry = xb_entry_allow(&entry);
-	assert_int_equal(xb_member_remove(txn, &entry, XB_ANY_LIST, &removal), 0);
-	assert_int_equal(removal, XB_REMOVAL_UNLISTED);
-}
-
-static void put_allowed(struct xb_txn *txn, const char *text)
-{
-	struct xb_membership member = {.added = 1};
-	struct xb_entry entry;
-	struct xb_list *list;
-	enum xb_put result;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), NULL, &entry, NULL), 0);
-	entry = xb_entry_allow(&entry);
-	assert_int_equal(xb_list_need(txn, XB_LIST_ALLOW, &list), 0);
-	member.list = list->id;
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
-}
-
-TEST(what_is_listed_and_allowed)
-{
-	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
-
-	put(txn, "192.0.2.1", "some");
-	put_allowed(txn, "203.0.113.1");
-	assert_int_equal(xb_txn_commit(txn), 0);
-
-	txn = writes(&before);
-	put(txn, "192.0.2.1", "another"); /* is listed already */
-	assert_true(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "192.0.2.2", "some");
-	assert_false(is_relief(txn, &before));
-	/* That it goes again does not tell that nothing came. */
-	txn = writes(&before);
-	put(txn, "192.0.2.2", "some");
-	take_out(txn, "192.0.2.2", false);
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	take_out(txn, "192.0.2.1", false);
-	put_allowed(txn, "203.0.113.2");
-	assert_true(is_relief(txn, &before));
-	/* A sweep or a survey may do this within any change. */
-	txn = writes(&before);
-	take_out(txn, "203.0.113.1", true);
-	assert_true(is_relief(txn, &before));
-}
-
-/* Too many changes to be kept one by one. */
-TEST(in_bulk)
-{
-	struct xb_meta before;
-	struct xb_txn *txn = writes(&before);
-
-	xb_changes_set_bulk(&txn->change);
-	assert_true(is_relief(txn, &before));
-	txn = writes(&before);
-	put(txn, "192.0.2.2", "some");
-	xb_changes_set_bulk(&txn->change);
-	assert_false(is_relief(txn, &before));
-	txn = writes(&before);
-	xb_changes_set_bulk(&txn->change);
-	put(txn, "192.0.2.2", "some");
-	assert_false(is_relief(txn, &before));
-}
-
-EACH_TEST(begin, end);

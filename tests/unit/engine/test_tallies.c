@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tallies add up over processes, outlive them, and never stand in the way. */
+/* Tallies add up over processes, outlive them, and never stand in the way; and the text of metrics:
+ * every byte of a sample, and labels that try to end it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/exposition.h"
+#include "engine/metrics.h"
 #include "engine/tallies.h"
 #include "support/cmocka.h"
 
@@ -98,13 +101,6 @@ TEST(adds_by_label)
 	assert_shown(XB_TALLY_FEED_FETCHES, "");
 }
 
-TEST(shows_zero_without_a_file)
-{
-	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
-	assert_shown(XB_TALLY_API_REQUESTS, "");
-	assert_int_equal(access(run_directory, F_OK), -1); /* looking makes no file */
-}
-
 static void copy(const struct xb_tally_cell *cell, void *context)
 {
 	memcpy(context, cell, sizeof(*cell));
@@ -129,6 +125,11 @@ TEST(has_a_histogram)
 #define ADDERS 4
 #define ROUNDS 20000
 
+static void expire(uint64_t count)
+{
+	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, count);
+}
+
 static _Noreturn void add_much(void)
 {
 	char name[16];
@@ -136,7 +137,7 @@ static _Noreturn void add_much(void)
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		snprintf(name, sizeof(name), "feed%u", i % 50);
 		xb_tally_add(&here, XB_TALLY_FEED_FETCHES, name, "ok", 1);
-		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+		expire(1);
 	}
 	kill(getpid(), SIGKILL);
 	_exit(1);
@@ -178,10 +179,10 @@ TEST(goes_on_in_a_child)
 	int status;
 	pid_t child;
 
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	expire(1);
 	child = fork();
 	if (!child) {
-		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 2);
+		expire(2);
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -191,39 +192,37 @@ TEST(goes_on_in_a_child)
 
 TEST(outlives_a_restart)
 {
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+	expire(7);
 	xb_tally_set(&here, XB_TALLY_FEED_ENTRIES, "drop", 100);
 	xb_tallies_close();
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	expire(1);
 	assert_shown(XB_TALLY_EXPIRED, "/=8 ");
 	assert_shown(XB_TALLY_FEED_ENTRIES, "drop/=100 ");
 }
 
 TEST(begins_anew_where_the_file_is_wrong)
 {
-	static const struct {
-		off_t at; /* of the byte that is changed; -1: the file is cut */
-	} damages[] = {{0}, {8}, {-1}};
+	static const off_t damages[] = {0, 8, -1}; /* the byte that is changed; -1: it is cut */
 
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		const char *path;
 		uint8_t byte;
 		int fd;
 
-		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+		expire(7);
 		xb_tallies_close();
 		path = path_of_file();
 		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (damages[i].at < 0) {
+		if (damages[i] < 0) {
 			assert_int_equal(ftruncate(fd, 5000), 0);
 		} else {
-			assert_int_equal(pread(fd, &byte, 1, damages[i].at), 1);
+			assert_int_equal(pread(fd, &byte, 1, damages[i]), 1);
 			byte ^= 1;
-			assert_int_equal(pwrite(fd, &byte, 1, damages[i].at), 1);
+			assert_int_equal(pwrite(fd, &byte, 1, damages[i]), 1);
 		}
 		close(fd);
 		assert_shown(XB_TALLY_EXPIRED, "/=0 ");
-		xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+		expire(1);
 		assert_shown(XB_TALLY_EXPIRED, "/=1 ");
 		path_of_file();
 		xb_tallies_close();
@@ -237,14 +236,14 @@ TEST(does_not_follow_a_link)
 	char target[96], path[512];
 	struct stat st;
 
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	expire(1);
 	xb_tallies_close();
 	snprintf(path, sizeof(path), "%s", path_of_file());
 	snprintf(target, sizeof(target), "%s/moved", state_directory);
 	assert_int_equal(rename(path, target), 0);
 	assert_int_equal(symlink(target, path), 0);
 	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 5);
+	expire(5);
 	assert_shown(XB_TALLY_EXPIRED, "/=5 ");
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
@@ -252,13 +251,13 @@ TEST(does_not_follow_a_link)
 
 TEST(looks_for_the_file_again)
 {
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 7);
+	expire(7);
 	xb_tallies_look(&here);
 	assert_shown(XB_TALLY_EXPIRED, "/=7 ");
 	unlink(path_of_file());
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1); /* into what nobody sees */
+	expire(1); /* into what nobody sees */
 	xb_tallies_look(&here);
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 2);
+	expire(2);
 	assert_shown(XB_TALLY_EXPIRED, "/=2 ");
 }
 
@@ -323,8 +322,93 @@ TEST(never_stands_in_the_way)
 	xb_tally_forget(&nowhere, XB_TALLY_FEED_ENTRIES, "a");
 	xb_tally_time(&nowhere, XB_TALLY_COMMIT_SECONDS, 1);
 	xb_tallies_look(&nowhere);
-	xb_tally_add(&here, XB_TALLY_EXPIRED, NULL, NULL, 1);
+	expire(1);
 	assert_shown(XB_TALLY_EXPIRED, "/=1 ");
+}
+
+/* --- the text of metrics ---------------------------------------------------------------------- */
+
+static char *text;
+static size_t text_size;
+static FILE *out;
+
+static int open_text(void **state)
+{
+	out = open_memstream(&text, &text_size);
+	return out ? begin(state) : -1;
+}
+
+static int close_text(void **state)
+{
+	fclose(out);
+	free(text);
+	return end(state);
+}
+
+static void sample(const char *suffix, struct xb_label one, struct xb_label other, uint64_t value)
+{
+	xb_exposition_sample(out, "a", suffix,
+			     (struct xb_label[XB_LABELS]){one, {NULL, "none"}, other}, value);
+}
+
+TEST_WITH(families_and_samples, open_text, close_text)
+{
+	xb_exposition_family(out, "trial_active", "gauge", "Whether one is on.");
+	sample("", (struct xb_label){0}, (struct xb_label){0}, 0);
+	sample("_bucket", (struct xb_label){"le", "+Inf"}, (struct xb_label){0}, UINT64_MAX);
+	sample("", (struct xb_label){"x", "1"}, (struct xb_label){"y", ""}, 7);
+	sample("", (struct xb_label){"x", "\"} 1\n\\\xff\t\xc3\xa4"}, (struct xb_label){0}, 1);
+	xb_exposition_seconds(out, "a", "_sum", (struct xb_label[XB_LABELS]){{0}},
+			      UINT64_C(12000000345));
+	fflush(out);
+	assert_string_equal(text, "# HELP xdp_bloom_trial_active Whether one is on.\n"
+				  "# TYPE xdp_bloom_trial_active gauge\n"
+				  "xdp_bloom_a 0\n"
+				  "xdp_bloom_a_bucket{le=\"+Inf\"} 18446744073709551615\n"
+				  "xdp_bloom_a{x=\"1\",y=\"\"} 7\n"
+				  "xdp_bloom_a{x=\"\\\"} 1?\\\\??\xc3\xa4\"} 1\n"
+				  "xdp_bloom_a_sum 12.000000345\n");
+}
+
+TEST_WITH(long_labels_are_cut_between_characters, open_text, close_text)
+{
+	char value[400];
+
+	for (size_t i = 0; i < sizeof(value) - 1; i += 2)
+		memcpy(value + i, "\xc3\xa4", 2);
+	value[398] = '\0';
+	sample("", (struct xb_label){"x", value}, (struct xb_label){0}, 1);
+	fflush(out);
+	assert_true(text_size < 200);
+	assert_null(strchr(text, '?'));
+	assert_string_equal(text + text_size - 4, "\"} 1\n" + 1);
+}
+
+/* A family that is in a file has its lines even before anything was added; looking makes none. */
+TEST_WITH(without_a_file, open_text, close_text)
+{
+	static const char *const lines[] = {
+		"expired_total 0",
+		"commit_duration_seconds_bucket{le=\"0.0005\"} 0",
+		"commit_duration_seconds_bucket{le=\"10\"} 0",
+		"commit_duration_seconds_bucket{le=\"+Inf\"} 0",
+		"commit_duration_seconds_sum 0.000000000",
+		"commit_duration_seconds_count 0",
+	};
+
+	assert_shown(XB_TALLY_EXPIRED, "/=0 ");
+	assert_shown(XB_TALLY_API_REQUESTS, "");
+	xb_metrics_write_tallies(&here, out);
+	fflush(out);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "\nxdp_bloom_%s\n", lines[i]);
+		if (!strstr(text, line))
+			fail_msg("%s", lines[i]);
+	}
+	assert_non_null(strstr(text, "# TYPE xdp_bloom_api_requests_total counter\n"));
+	assert_int_equal(access(run_directory, F_OK), -1);
 }
 
 EACH_TEST(begin, end);
