@@ -237,26 +237,18 @@ static void assert_met(const struct xb_paths *where, uint64_t bytes)
 	assert_false(xb_demand_is_met(where, UINT64_MAX));
 }
 
-TEST_WITH(certain_room, NULL, unmount_run)
+TEST_WITH(room_for_a_generation, NULL, unmount_run)
 {
-	const struct xb_paths inside = {.run = below};
+	const struct xb_paths inside = {.run = below}, nowhere = {.run = "/nowhere/at/all"};
+	const struct xb_paths in_a_file = {.run = "/proc/self/exe/run"};
 
 	mount_run(XB_DEMAND_BYTES + 2 * MIB);
 	assert_met(&paths, XB_DEMAND_BYTES + 2 * MIB);
 	assert_met(&inside, XB_DEMAND_BYTES + 2 * MIB); /* where it will be made */
-}
-
-TEST_WITH(too_little_for_anything, NULL, unmount_run)
-{
+	unmount_run(NULL);
 	mount_run(XB_DEMAND_BYTES);
 	assert_false(xb_demand_is_met(&paths, 0));
-}
-
-TEST(room_that_nobody_knows)
-{
-	const struct xb_paths nowhere = {.run = "/nowhere/at/all"};
-	const struct xb_paths in_a_file = {.run = "/proc/self/exe/run"};
-
+	/* What nobody knows is none. */
 	assert_false(xb_demand_is_met(&nowhere, 0));
 	assert_false(xb_demand_is_met(&in_a_file, 0));
 }

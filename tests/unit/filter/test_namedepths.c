@@ -1,79 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How deep names go: the range widens, whatever comes in which order, and never shrinks. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "filter/namedepths.h"
 #include "support/cmocka.h"
+#include "support/entryof.h"
 
 static void add(struct xb_depths *depths, const char *text)
 {
-	bool allow = *text == '!';
-	uint8_t form[XB_NAME_BYTES];
-	struct xb_entry entry;
+	struct xb_entry entry = entry_of(text);
 
-	text += allow;
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	if (allow)
+	if (xb_entry_is_allow(&entry))
 		xb_namedepths_allow(depths, &entry);
 	else
 		xb_namedepths_list(depths, &entry);
 }
 
-static void assert_depths(const struct xb_depths *depths, uint32_t first, uint32_t last,
-			  uint32_t exact, uint32_t allowed)
-{
-	assert_int_equal(depths->first, first);
-	assert_int_equal(depths->last, last);
-	assert_int_equal(depths->exact, exact);
-	assert_int_equal(depths->allowed, allowed);
-}
-
+/* The names as they come, each with the depths from then on. */
 TEST(each_name_widens)
 {
+	static const struct {
+		const char *name;
+		uint32_t first, last, exact, allowed;
+	} rows[] = {
+		/* The label that says that a name stands alone counts for nothing. */
+		{"=a.example.com", 0, 0, 3, 0},
+		{"=com", 0, 0, 3, 0},
+		{"=a.b.example.com", 0, 0, 4, 0},
+		{"!example.com", 0, 0, 4, 2},
+		{"!com", 0, 0, 4, 2},
+		{"!=a.example.com", 0, 0, 4, 3},
+		{"a.b.example.com", 4, 4, 4, 3},
+		{"example.com", 2, 4, 4, 3},
+		{"a.example.com", 2, 4, 4, 3},
+		{"com", 1, 4, 4, 3},
+		{"a.b.c.d.e.f", 1, 6, 4, 3},
+	};
 	struct xb_depths depths = {0};
 
-	add(&depths, "a.b.example.com");
-	assert_depths(&depths, 4, 4, 0, 0);
-	add(&depths, "example.com");
-	assert_depths(&depths, 2, 4, 0, 0);
-	add(&depths, "a.example.com");
-	assert_depths(&depths, 2, 4, 0, 0);
-	add(&depths, "com");
-	assert_depths(&depths, 1, 4, 0, 0);
-	add(&depths, "a.b.c.d.e.f");
-	assert_depths(&depths, 1, 6, 0, 0);
-}
-
-/* The label that says so counts for nothing. */
-TEST(names_alone_are_apart)
-{
-	struct xb_depths depths = {0};
-
-	add(&depths, "=a.example.com");
-	assert_depths(&depths, 0, 0, 3, 0);
-	add(&depths, "=com");
-	assert_depths(&depths, 0, 0, 3, 0);
-	add(&depths, "=a.b.example.com");
-	assert_depths(&depths, 0, 0, 4, 0);
-	add(&depths, "example.com");
-	assert_depths(&depths, 2, 2, 4, 0);
-}
-
-TEST(allowed_names_are_apart)
-{
-	struct xb_depths depths = {0};
-
-	add(&depths, "!example.com");
-	assert_depths(&depths, 0, 0, 0, 2);
-	add(&depths, "!com");
-	assert_depths(&depths, 0, 0, 0, 2);
-	add(&depths, "!=a.example.com");
-	assert_depths(&depths, 0, 0, 0, 3);
-	add(&depths, "com");
-	assert_depths(&depths, 1, 1, 0, 3);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		add(&depths, rows[i].name);
+		if (depths.first != rows[i].first || depths.last != rows[i].last ||
+		    depths.exact != rows[i].exact || depths.allowed != rows[i].allowed)
+			fail_msg("%s: %u to %u, %u, %u", rows[i].name, depths.first, depths.last,
+				 depths.exact, depths.allowed);
+	}
 }
 
 TEST(the_most_labels)
@@ -85,5 +54,6 @@ TEST(the_most_labels)
 		text[i] = i % 2 ? '.' : 'a';
 	text[sizeof(text) - 1] = '\0';
 	add(&depths, text);
-	assert_depths(&depths, XB_NAME_LABELS, XB_NAME_LABELS, 0, 0);
+	assert_int_equal(depths.first, XB_NAME_LABELS);
+	assert_int_equal(depths.last, XB_NAME_LABELS);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which lengths get slots, which cells an entry marks, and how many probes a source costs. */
+/* Which lengths get slots, which cells an entry marks, and how many probes a source costs; below it
+ * the table of lengths, for those that have no slot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,63 @@ TEST_WITH(what_is_not_marked_is_not_there, begin, NULL)
 	other = prefix(~NET, 39);
 	assert_true(xb_slotmap_has(&map, &net));
 	assert_false(xb_slotmap_has(&map, &other));
+}
+
+static uint32_t cell_of(uint64_t hi, uint8_t length, uint32_t count)
+{
+	struct xb_entry entry = prefix(hi, length);
+
+	return xb_lengthmap_cell(&params.key, count, &entry);
+}
+
+/* Short ones have the first cell, the others one by their head: a packet knows the address alone,
+ * not the length that will match. */
+TEST_WITH(cells_of_other_lengths, begin, NULL)
+{
+	uint32_t found[17] = {0}, apart = 0;
+
+	for (uint8_t length = 0; length < 32; length++)
+		assert_int_equal(cell_of(NET, length, 64), 0);
+	for (uint8_t length = 32; length <= 128; length++)
+		assert_int_equal(cell_of(NET | 0xffffffff, length, 1U << 16),
+				 cell_of(NET, 32, 1U << 16));
+	for (uint64_t i = 1; i <= 100; i++)
+		apart += cell_of(NET + (i << 32), 48, 1U << 16) != cell_of(NET, 48, 1U << 16);
+	assert_in_range(apart, 95, 100);
+	assert_int_equal(cell_of(~0ULL, 32, 1), 1);
+	assert_int_equal(cell_of(0, 128, 1), 1);
+	for (uint64_t i = 0; i < 1600; i++)
+		found[cell_of(i << 32, 64, 16)]++;
+	assert_int_equal(found[0], 0);
+	for (uint32_t cell = 1; cell <= 16; cell++)
+		assert_in_range(found[cell], 40, 200);
+}
+
+static uint32_t mark_length(struct xb_lengths *table, uint32_t cell, uint8_t length)
+{
+	struct xb_entry entry = prefix(NET, length);
+
+	return xb_lengthmap_mark(table, cell, &entry);
+}
+
+TEST(probes_are_those_of_both_cells)
+{
+	struct xb_lengths table[3] = {0};
+
+	assert_int_equal(xb_lengthmap_most(table, 2), 0);
+	assert_int_equal(mark_length(table, 1, 32), 1);
+	assert_int_equal(mark_length(table, 1, 32), 1);
+	assert_int_equal(mark_length(table, 1, 95), 2);
+	assert_int_equal(mark_length(table, 1, 96), 3);
+	assert_int_equal(mark_length(table, 2, 128), 1);
+	assert_int_equal(xb_lengthmap_most(table, 2), 3);
+	assert_int_equal(xb_lengthmap_most(table, 1), 3);
+	/* 0: which source costs most now, this cell does not know */
+	assert_int_equal(mark_length(table, 0, 0), 0);
+	assert_int_equal(mark_length(table, 0, 31), 0);
+	assert_int_equal(xb_lengthmap_most(table, 2), 5);
+	assert_int_equal(mark_length(table, 2, 64), 4);
+	assert_int_equal(xb_lengthmap_most(table, 0), 2);
 }
 
 /* Of all lengths a source can have, none costs more than 129 probes. */
