@@ -256,10 +256,28 @@ TEST(a_note_goes_with_its_interface)
 	assert_int_equal(warnings, 0);
 }
 
-/* This machine's own answer, whatever it is. */
+static void assert_no_feature(const char *name, const char *feature, int error)
+{
+	struct xb_feature found = {true, true};
+
+	assert_int_equal(xb_feature_get(name, feature, &found), error);
+	assert_false(found.on || found.requested);
+}
+
+/* This machine's own answer: of the one device that is everywhere, and of what there is not. Names
+ * are in full. */
 TEST(the_kernel_is_asked)
 {
+	struct xb_feature found;
+
 	xb_features_ask(NULL);
+	assert_int_equal(xb_feature_get("lo", "loopback", &found), 0);
+	assert_true(found.on);
+	assert_no_feature("lo", "rx-vlan-hw-parse", 0);
+	assert_no_feature("nosuch0", "loopback", -ENODEV);
+	assert_no_feature("a name that is longer than any", "loopback", -ENODEV);
+	assert_no_feature("lo", "nosuch-feature", -ENOENT);
+	assert_no_feature("lo", "loop", -ENOENT);
 	assert_int_equal(xb_offloads_on("lo"), 0);
 	assert_int_equal(xb_offloads_turn_on("lo", XB_OFFLOAD_LRO), XB_OFFLOAD_LRO);
 	assert_int_equal(xb_offloads_on("no-such-device"), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why an interface cannot be attached: errors of drivers, other programs, and kinds of devices. */
+/* Why an interface cannot be attached: errors of drivers, what they are known to do wrong, other
+ * programs, and kinds of devices. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,11 @@
 #include <bpf/bpf.h>
 #include <net/if_arp.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/driver.h"
 #include "attach/medium.h"
 #include "attach/refusal.h"
 #include "base/error.h"
@@ -25,10 +28,30 @@ static const char *advice(enum xb_advice which)
 						     : " [wrong advice]";
 }
 
-static int alone(void **state)
+/* Of another machine: /class/net/eth0 with what a test writes there. */
+static char sysfs[] = "/tmp/test_refusal-XXXXXX";
+
+static int begin_alone(void **state)
 {
+	static const char *const below[] = {"/class", "/class/net", "/class/net/eth0",
+					    "/class/net/eth0/device"};
+	char path[64];
+
 	xb_program_set("test", advice);
+	assert_non_null(mkdtemp(sysfs));
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", sysfs, below[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
 	return unshare(CLONE_NEWNET);
+}
+
+static int end_alone(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", sysfs);
+	return system(command);
 }
 
 #define NO_QUEUES "veth: XDP expects number of rx queues not less than peer tx queues"
@@ -242,4 +265,134 @@ TEST(devices_that_cannot_be_read)
 	assert_non_null(strstr(xb_error_message(), "(a23456789a123456789a123456789ab)"));
 }
 
-ALL_TESTS(alone, NULL);
+/* --- what drivers are known to do wrong, on machines that are not this one ---------------------
+ */
+
+static void write_attribute(const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/class/net/eth0/%s", sysfs, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "%s\n", text);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The bits of these numbers, as the kernel writes them; NULL: none. */
+static void offer(const char *numbers)
+{
+	char text[65] = "", *end;
+
+	if (numbers)
+		memset(text, '0', sizeof(text) - 1);
+	for (; numbers && *numbers; numbers = end)
+		text[strtol(numbers, &end, 10)] = '1';
+	write_attribute("device/features", text);
+}
+
+#define OLD XB_KERNEL(6, 1)
+#define NEW XB_KERNEL(6, 18)
+
+static const struct machine {
+	const char *driver;
+	uint32_t mtu;
+	unsigned int kernel;
+	const char *bits;
+	bool wrong;
+} machines[] = {
+	/* Buffers that no program sees, unless they are merged (15). */
+	{"virtio_net", 1500, OLD, "0 5 7 17", true},
+	{"virtio_net", 1500, NEW, "0 5 7 17", true},
+	{"virtio_net", 1500, NEW, "0 5 8 17", true},
+	{"virtio_net", 1500, NEW, "0 5 9 17", true},
+	{"virtio_net", 1500, NEW, "0 5 10 17", true},
+	{"virtio_net", 1500, NEW, "0 5 7 8 9 10 15 17", false},
+	{"virtio_net", 1500, NEW, "0 1 5 11 12 13 14 16", false},
+	{"e1000", 1500, NEW, "0 5 7 17", false},
+	/* The host sets the MTU (host_mtu). */
+	{"virtio_net", 1500, NEW, "0 3 5", false},
+	{"virtio_net", 3000, NEW, "0 3 5", true},
+	/* UDP needs both. */
+	{"virtio_net", 1500, NEW, "54", false},
+	{"virtio_net", 1500, NEW, "55", false},
+	{"virtio_net", 1500, NEW, "54 55", true},
+	{"virtio_net", 1500, NEW, NULL, false},
+	/* An MTU at which frames are lost. */
+	{"virtio_net", 3494, OLD, "0 7 15", false},
+	{"virtio_net", 3495, OLD, "0 7 15", true},
+	{"virtio_net", 9000, XB_KERNEL(6, 2), "0 7 15", true},
+	{"virtio_net", 9000, XB_KERNEL(6, 3), "0 7 15", false},
+	{"virtio_net", 9000, NEW, "0 7 15", false},
+	{"ena", 9000, OLD, "0 7 15", false},
+	{"bond", 1500, OLD, NULL, true},
+	{"bond", 1500, NEW, NULL, true},
+	{"team", 1500, NEW, NULL, false},
+	{"", 1500, NEW, NULL, false},
+};
+
+static int check_machine(const struct machine *machine, unsigned int page, const char *ifindex,
+			 enum xb_mode asked)
+{
+	const struct xb_driver_place place = {
+		.sysfs = sysfs, .kernel = machine->kernel, .page = page};
+	const struct xb_netdev device = {.ifindex = 7, .name = "eth0", .mtu = machine->mtu};
+
+	offer(machine->bits);
+	write_attribute("ifindex", ifindex);
+	xb_error_clear();
+	return xb_driver_check_at(&place, machine->driver, &device, asked);
+}
+
+/* Who leaves the choice to us needs no advice. */
+TEST(drivers_that_do_wrong)
+{
+	const struct machine small = {"virtio_net", 1500, NEW, "7", true};
+	const struct machine large = {"virtio_net", 3495, OLD, "0 7 15", true};
+
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		const struct machine *machine = &machines[i];
+		int error = machine->wrong ? -EIO : 0;
+
+		if (check_machine(machine, 4096, "7", XB_MODE_NATIVE) != error)
+			fail_msg("row %zu: %s", i, xb_error_message());
+		assert_int_equal(strstr(xb_error_message(), " [skb]") != NULL, machine->wrong);
+		assert_int_equal(check_machine(machine, 4096, "7", XB_MODE_AUTO), error);
+		assert_null(strchr(xb_error_message(), '['));
+		assert_int_equal(check_machine(machine, 4096, "7", XB_MODE_SKB), 0);
+	}
+	/* The features may be those of another device, in another namespace. */
+	assert_int_equal(check_machine(&small, 4096, "70", XB_MODE_NATIVE), 0);
+	assert_int_equal(check_machine(&large, 65536, "7", XB_MODE_NATIVE), 0);
+	assert_int_equal(check_machine(&large, 4096, "7", XB_MODE_NATIVE), -EIO);
+	assert_string_equal(xb_error_message(),
+			    "eth0: virtio_net before Linux 6.3 loses frames in native mode above "
+			    "MTU 3494, and the MTU is 3495; lower it (ip link set dev eth0 mtu "
+			    "1500) [skb]");
+}
+
+TEST(drivers_that_forget)
+{
+	const struct xb_driver_place former = {.sysfs = sysfs, .kernel = OLD};
+	const struct xb_driver_place present = {.sysfs = sysfs, .kernel = NEW};
+
+	assert_false(xb_driver_forgets_at(&former, "vmxnet3"));
+	assert_true(xb_driver_forgets_at(&present, "vmxnet3"));
+	assert_false(xb_driver_forgets_at(&present, "igb"));
+	assert_false(xb_driver_forgets_at(&present, ""));
+}
+
+/* On this machine: nothing is known of it, and nothing is said. */
+TEST(loopback)
+{
+	const struct xb_netdev device = {.ifindex = 1, .name = "lo", .mtu = 65536};
+
+	xb_error_clear();
+	assert_int_equal(xb_driver_check(&device, XB_MODE_NATIVE), 0);
+	assert_false(xb_driver_forgets(&device));
+	xb_driver_announce(&device);
+	assert_string_equal(xb_error_message(), "");
+}
+
+ALL_TESTS(begin_alone, end_alone);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of statistics: as many as there are, numbers that are too alike, and rows that are used
- * again. The table is a plain file here, the statistics and the notes are maps. */
+ * again; what is counted in them. The table is a plain file here, the statistics and the notes are
+ * maps. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "attach/anchor.h"
+#include "attach/counts.h"
+#include "attach/drops.h"
 #include "base/error.h"
 #include "support/cmocka.h"
 #include "support/rowmaps.h"
@@ -219,10 +222,26 @@ static uint32_t alike(uint32_t cell, uint32_t number)
 	return ifindex;
 }
 
+/* Each is found by the program at most so many cells behind its first one. */
+static void assert_probed(uint32_t cell)
+{
+	static struct xb_iface_cell cells[XB_IFACE_CELLS];
+	uint32_t at;
+
+	assert_int_equal(pread(anchor.ifaces, cells, BYTES, 0), BYTES);
+	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
+		for (at = 0; at < XB_IFACE_PROBES; at++)
+			if (cells[(cell + at) % XB_IFACE_CELLS].ifindex == alike(cell, i))
+				break;
+		assert_true(at < XB_IFACE_PROBES);
+	}
+}
+
 static void too_alike(uint32_t cell)
 {
 	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++)
 		enrol(alike(cell, i));
+	assert_probed(cell);
 	xb_error_clear();
 	assert_int_equal(xb_anchor_enrol(&anchor, alike(cell, 9), "dev"), -EIO);
 	assert_non_null(strstr(xb_error_message(), "dev: no room for its statistics"));
@@ -245,44 +264,74 @@ TEST(numbers_that_are_too_alike)
 	too_alike(XB_IFACE_CELLS - XB_IFACE_PROBES);
 }
 
-/* Each is found by the program at most so many cells behind its first one. */
-TEST(cells_that_the_program_looks_at)
+/* What the interface was until now. */
+static uint32_t mute(uint32_t ifindex, uint32_t how)
 {
-	const struct xb_iface_cell *cells;
-	unsigned int at = XB_IFACE_CELLS;
+	uint32_t before;
 
-	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++)
-		enrol(alike(4093, i));
-	cells = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, anchor.ifaces, 0);
-	assert_true(cells != MAP_FAILED);
-	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
-		for (at = 0; at < XB_IFACE_PROBES; at++)
-			if (cells[(4093 + at) % XB_IFACE_CELLS].ifindex == alike(4093, i))
-				break;
-		assert_true(at < XB_IFACE_PROBES);
-	}
-	munmap((void *)(uintptr_t)cells, BYTES);
+	assert_int_equal(xb_anchor_mute(&anchor, ifindex, how, &before), 0);
+	return before;
 }
 
 /* Nobody has looked at a new one; which row an interface has is found in every cell. */
 TEST(muted_until_somebody_has_looked)
 {
-	uint32_t before;
-
 	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
 		enrol(alike(4093, i));
-		assert_int_equal(xb_anchor_mute(&anchor, alike(4093, i), XB_MUTE_NONE, &before), 0);
-		assert_int_equal(before, XB_MUTE_UNSEEN);
+		assert_int_equal(mute(alike(4093, i), XB_MUTE_NONE), XB_MUTE_UNSEEN);
 	}
-	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 3), XB_MUTE_VLANS, &before), 0);
-	assert_int_equal(before, XB_MUTE_NONE);
-	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 4), XB_MUTE_NONE, &before), 0);
-	assert_int_equal(before, XB_MUTE_NONE);
+	assert_int_equal(mute(alike(4093, 3), XB_MUTE_VLANS), XB_MUTE_NONE);
+	assert_int_equal(mute(alike(4093, 4), XB_MUTE_NONE), XB_MUTE_NONE);
 	enrol(alike(4093, 3)); /* again: it keeps its row */
-	assert_int_equal(xb_anchor_mute(&anchor, alike(4093, 3), XB_MUTE_NONE, &before), 0);
-	assert_int_equal(before, XB_MUTE_VLANS);
-	assert_int_equal(xb_anchor_mute(&anchor, 1, XB_MUTE_VLANS, &before), 0);
-	assert_int_equal(before, XB_MUTE_NONE); /* it has no row */
+	assert_int_equal(mute(alike(4093, 3), XB_MUTE_NONE), XB_MUTE_VLANS);
+	assert_int_equal(mute(1, XB_MUTE_VLANS), XB_MUTE_NONE); /* it has no row */
+}
+
+static void since_is(uint64_t packets, uint64_t bytes, const struct xb_counts *then, uint64_t more,
+		     uint64_t more_bytes)
+{
+	const struct xb_counts now = {.reason[XB_NOT_IP] = {packets, bytes}};
+	struct xb_count since = xb_count_since(&now, then, XB_NOT_IP);
+
+	assert_int_equal(since.packets, more);
+	assert_int_equal(since.bytes, more_bytes);
+	assert_int_equal(xb_count_since(&now, then, XB_CLEAN).packets, 0);
+}
+
+TEST(counted_between_two_readings)
+{
+	const struct xb_counts then = {.reason[XB_NOT_IP] = {10, 1000}};
+
+	since_is(10, 1000, &then, 0, 0);
+	since_is(17, 1700, &then, 7, 700);
+	since_is(17, 1700, NULL, 17, 1700);
+	/* Attached anew: fewer packets, or as many that are smaller. */
+	since_is(3, 300, &then, 3, 300);
+	since_is(12, 720, &then, 12, 720);
+}
+
+TEST(counts_by_number)
+{
+	struct xb_count_row rows[] = {{.ifindex = 7}, {.ifindex = 0}, {.ifindex = 9}};
+	struct xb_count_table table = {.rows = rows, .count = 3}, none = {0};
+
+	assert_ptr_equal(xb_counts_of(&table, 9), &rows[2].counts);
+	assert_ptr_equal(xb_counts_of(&table, 0), &rows[1].counts);
+	assert_null(xb_counts_of(&table, 8));
+	assert_null(xb_counts_of(&none, 0));
+}
+
+TEST(sources_of_drops)
+{
+	static const char *const texts[] = {[4] = "253.119.0.3", [6] = "fd77:3::9"};
+	char shown[XB_ENTRY_TEXT];
+
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		struct xb_drop drop = {.family = family, .source = {0xfd, 0x77, 0, 3, [15] = 9}};
+		struct xb_entry entry = xb_drop_source(&drop);
+
+		assert_string_equal(xb_entry_format(&entry, shown), texts[family]);
+	}
 }
 
 TEST(without_a_table)

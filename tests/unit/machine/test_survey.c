@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lifelines in a network and a file tree made for it. */
+/* Lifelines in a network and a file tree made for it: what sits on what there, lines of files, and
+ * what is found. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
 #include <net/if.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "machine/devices.h"
 #include "machine/lifelines.h"
+#include "machine/servers.h"
 #include "machine/survey.h"
+#include "machine/sysfile.h"
 #include "support/cmocka.h"
 #include "support/ground.h"
 
@@ -69,6 +75,190 @@ static void expect(struct xb_lifelines found, const char *const *entries)
 }
 
 #define EXPECT(found, ...) expect(found, (const char *const[]){__VA_ARGS__, NULL})
+
+/* --- devices --------------------------------------------------------------------------------- */
+
+/* eth0 in bond0, on which is a VLAN; eth1 alone; eth2 in br0, and on eth2 a macvlan; a tunnel. */
+enum { ETH0 = 2, ETH1, ETH2, BOND0, VLAN, BR0, MACVLAN, QINQ };
+
+static struct xb_device stacked[] = {
+	{.index = QINQ, .lower = VLAN, .vlans = true},
+	{.index = VLAN, .lower = BOND0, .vlans = true},
+	{.index = ETH0, .master = BOND0},
+	{.index = ETH1},
+	{.index = ETH2, .master = BR0},
+	{.index = BOND0},
+	{.index = BR0},
+	{.index = MACVLAN, .lower = ETH2},
+};
+
+static struct xb_devices devices = {.item = stacked, .count = sizeof(stacked) / sizeof(stacked[0])};
+
+static bool has_vlans(uint32_t index)
+{
+	return xb_device_has_vlans_above(&devices, index);
+}
+
+TEST(vlans_at_any_height)
+{
+	struct xb_device bare = {.index = ETH1};
+	struct xb_devices one = {.item = &bare, .count = 1};
+
+	assert_true(xb_devices_have_vlans(&devices));
+	assert_true(has_vlans(ETH0) && has_vlans(BOND0) && has_vlans(VLAN));
+	/* It is one, and nothing is on it. */
+	assert_false(has_vlans(QINQ));
+	assert_false(has_vlans(ETH1) || has_vlans(ETH2) || has_vlans(99));
+	/* Each question chooses anew. */
+	assert_true(has_vlans(ETH0));
+	assert_false(has_vlans(ETH1));
+	assert_null(xb_device_chosen(&devices, BOND0));
+	assert_non_null(xb_device_chosen(&devices, ETH1));
+	/* A bridge that goes by VLANs. */
+	xb_device_find(&devices, BR0)->vlans = true;
+	assert_true(has_vlans(ETH2));
+	assert_false(has_vlans(MACVLAN) || has_vlans(BR0));
+	assert_false(xb_devices_have_vlans(&one));
+	assert_false(xb_device_has_vlans_above(&one, ETH1));
+}
+
+/* --- lines of files -------------------------------------------------------------------------- */
+
+static char lines[1024];
+static unsigned int notices;
+static int home; /* the directory where the tests run */
+
+static void count_notice(enum xb_notice_kind kind, const char *message)
+{
+	assert_int_equal(kind, XB_NOTE);
+	notices++;
+	keep_notice(kind, message);
+}
+
+static int enter_directory(void **state)
+{
+	notices = 0;
+	xb_notice_sink(count_notice);
+	home = open(".", O_PATH | O_CLOEXEC);
+	return home < 0 || mkdir("/run/lines", 0700) || chdir("/run/lines");
+}
+
+static int leave_directory(void **state)
+{
+	xb_notice_sink(keep_notice);
+	return fchdir(home) || close(home) || system("rm -r /run/lines");
+}
+
+static void write_bytes(const char *name, const char *text, size_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* "PATH:LINE|" each; takes the line apart. "stop" is an error. */
+static int on_line(char *line, const char *path, void *context)
+{
+	size_t used = strlen(lines);
+
+	assert_ptr_equal(context, &notices);
+	snprintf(lines + used, sizeof(lines) - used, "%s:%s|", path, line);
+	if (!strcmp(line, "stop"))
+		return xb_input_error("stopped");
+	memset(line, 'x', strlen(line));
+	return 0;
+}
+
+static void assert_lines(const char *pattern, int error, const char *expected)
+{
+	*lines = '\0';
+	assert_int_equal(xb_sysfile_lines(pattern, on_line, &notices), error);
+	assert_string_equal(lines, expected);
+	xb_error_clear();
+}
+
+TEST_WITH(ends_of_lines, enter_directory, leave_directory)
+{
+	static const char text[] = "a\n\n b \r\nc\\\nlast";
+
+	write_bytes("f", text, strlen(text));
+	assert_lines("f", 0, "f:a|f:|f: b |f:c\\|f:last|");
+	write_bytes("f", "a\n", 2);
+	assert_lines("f", 0, "f:a|");
+	write_bytes("f", "\n", 1);
+	assert_lines("f", 0, "f:|");
+	write_bytes("f", "", 0);
+	assert_lines("f", 0, "");
+	write_bytes("f", "a\0b\nc\n", 6); /* no text: up to the zero */
+	assert_lines("f", 0, "f:a|f:c|");
+	assert_int_equal(notices, 0);
+}
+
+static int count_bytes(char *line, const char *path, void *context)
+{
+	*(size_t *)context += strlen(line);
+	return 0;
+}
+
+TEST_WITH(a_line_of_any_length, enter_directory, leave_directory)
+{
+	size_t size = 1 << 20, bytes = 0;
+	char *text = malloc(size);
+
+	assert_non_null(text);
+	memset(text, 'a', size);
+	write_bytes("f", text, size);
+	free(text);
+	assert_int_equal(xb_sysfile_lines("f", count_bytes, &bytes), 0);
+	assert_int_equal(bytes, size);
+}
+
+TEST_WITH(files_of_a_pattern, enter_directory, leave_directory)
+{
+	write_bytes("b.conf", "2\n", 2);
+	write_bytes("a.conf", "1", 1);
+	write_bytes("c.conf~", "no\n", 3);
+	write_bytes(".d.conf", "no\n", 3);
+	assert_lines("*.conf", 0, "a.conf:1|b.conf:2|");
+	assert_lines("?.conf", 0, "a.conf:1|b.conf:2|");
+	assert_lines("*.none", 0, "");
+	assert_lines("none", 0, "");
+	assert_lines("a.conf/none", 0, "");
+	assert_lines("none/*", 0, "");
+	assert_int_equal(notices, 0);
+}
+
+TEST_WITH(an_error_ends_it, enter_directory, leave_directory)
+{
+	write_bytes("a", "1\nstop\n2\n", 9);
+	write_bytes("b", "3\n", 2);
+	*lines = '\0';
+	assert_int_equal(xb_sysfile_lines("?", on_line, &notices), -EINVAL);
+	assert_string_equal(lines, "a:1|a:stop|");
+	assert_string_equal(xb_error_message(), "stopped");
+	xb_error_clear();
+}
+
+/* What cannot be read is a notice, and no reason to leave out the others. */
+TEST_WITH(files_that_cannot_be_read, enter_directory, leave_directory)
+{
+	write_bytes("a", "1\n", 2);
+	write_bytes("c", "2\n", 2);
+	assert_int_equal(symlink("b", "b"), 0);
+	assert_lines("[abc]", 0, "a:1|c:2|");
+	assert_int_equal(notices, 1);
+	assert_non_null(strstr(notice, "cannot read b:"));
+	assert_int_equal(mkdir("d", 0700), 0);
+	assert_lines("[cd]", 0, "c:2|");
+	assert_int_equal(notices, 2);
+	assert_non_null(strstr(notice, "cannot read d"));
+	/* one that was there when the names were read */
+	assert_int_equal(symlink("none", "e"), 0);
+	assert_lines("e", 0, "");
+	assert_int_equal(notices, 2);
+}
 
 /* --- the list --------------------------------------------------------------------------------- */
 
@@ -247,14 +437,26 @@ TEST(dhcp_servers_are_read)
 	EXPECT(find("out0", ONLY(DHCP)), "10.2.0.1", "10.2.0.2", "10.2.0.3");
 }
 
-/* It is told about and does not hide the others. */
-TEST(an_unreadable_file_is_a_notice)
+/* Two watch the places of servers. */
+#define WATCHED "PathChanged="
+
+TEST(systemd_watches_the_same_places)
 {
-	write_file("/etc/ntp.conf", "server 10.1.0.5\n");
-	run("mkdir -p /etc/chrony/conf.d; ln -s loop.conf /etc/chrony/conf.d/loop.conf");
-	EXPECT(find("out0", ONLY(TIME)), "10.1.0.5");
-	assert_non_null(strstr(notice, "/etc/chrony/conf.d/loop.conf"));
-	run("rm -r /etc/chrony /etc/ntp.conf");
+	FILE *unit = fopen("packaging/xdp-bloom-online.path", "re");
+	char line[256];
+	size_t count = 0;
+
+	assert_non_null(unit);
+	while (fgets(line, sizeof(line), unit)) {
+		if (strncmp(line, WATCHED, strlen(WATCHED)) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		assert_non_null(xb_server_places[count]);
+		assert_string_equal(line + strlen(WATCHED), xb_server_places[count]);
+		count++;
+	}
+	assert_null(xb_server_places[count]);
+	fclose(unit);
 }
 
 /* --- sockets ---------------------------------------------------------------------------------- */
