@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bpf/bpf.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "attach/features.h"
 #include "attach/offload.h"
 #include "base/error.h"
@@ -25,7 +21,6 @@ static struct card {
 	bool mute;
 } card;
 
-static struct xb_anchor anchor;
 static char warned[512];
 static int warnings;
 
@@ -106,26 +101,19 @@ static void note(enum xb_notice_kind kind, const char *message)
 
 static int begin(void **state)
 {
-	anchor = (struct xb_anchor){
-		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
-		.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
-		.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
-	};
 	card = (struct card){.count = 65, .gro_hw = 40, .lro = 15};
 	turn(card.gro_hw, true);
 	turn(card.lro, true);
 	warnings = 0;
 	xb_features_ask(answer);
 	xb_notice_sink(note);
-	return anchor.ifaces < 0 || anchor.stats < 0 || anchor.notes < 0 ||
-	       ftruncate(anchor.ifaces, XB_IFACE_CELLS * sizeof(struct xb_iface_cell)) ||
-	       xb_anchor_enrol(&anchor, LO, "lo");
+	return rowmaps_begin(state) || xb_anchor_enrol(&anchor, LO, "lo");
 }
 
 static int end(void **state)
 {
 	xb_features_ask(NULL);
-	return close(anchor.ifaces) | close(anchor.stats) | close(anchor.notes);
+	return rowmaps_end(state);
 }
 
 static uint32_t noted(uint32_t ifindex)

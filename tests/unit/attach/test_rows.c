@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of statistics: as many as there are, numbers that are too alike, and rows that are used
- * again; what is counted in them. The table is a plain file here, the statistics and the notes are
- * maps. */
+ * again; what is counted in them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,35 +8,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "attach/anchor.h"
 #include "attach/counts.h"
 #include "attach/drops.h"
 #include "base/error.h"
 #include "support/cmocka.h"
 #include "support/rowmaps.h"
-
-#define BYTES (XB_IFACE_CELLS * sizeof(struct xb_iface_cell))
-
-static struct xb_anchor anchor;
-
-static int begin(void **state)
-{
-	anchor = (struct xb_anchor){
-		.ifaces = memfd_create("ifaces", MFD_CLOEXEC),
-		.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts)),
-		.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note)),
-	};
-	return anchor.ifaces < 0 || anchor.stats < 0 || anchor.notes < 0 ||
-	       ftruncate(anchor.ifaces, BYTES);
-}
-
-static int end(void **state)
-{
-	return close(anchor.ifaces) | close(anchor.stats) | close(anchor.notes);
-}
 
 static size_t enrolled_count(void)
 {
@@ -228,7 +204,7 @@ static void assert_probed(uint32_t cell)
 	static struct xb_iface_cell cells[XB_IFACE_CELLS];
 	uint32_t at;
 
-	assert_int_equal(pread(anchor.ifaces, cells, BYTES, 0), BYTES);
+	assert_int_equal(pread(anchor.ifaces, cells, ROWMAPS_BYTES, 0), ROWMAPS_BYTES);
 	for (uint32_t i = 1; i <= XB_IFACE_PROBES; i++) {
 		for (at = 0; at < XB_IFACE_PROBES; at++)
 			if (cells[(cell + at) % XB_IFACE_CELLS].ifindex == alike(cell, i))
@@ -349,4 +325,4 @@ TEST(without_a_table)
 	anchor.ifaces = kept;
 }
 
-EACH_TEST(begin, end);
+EACH_TEST(rowmaps_begin, rowmaps_end);

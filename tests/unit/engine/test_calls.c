@@ -15,22 +15,9 @@
 
 #define LATER 210000 /* us: a verdict takes 200 ms */
 
-static struct xb_anchor anchor;
 static struct xb_netdev device;
 static uint32_t row;
 static uint64_t calls;
-
-static int begin_all(void **state)
-{
-	anchor.stats = rowmaps_make(BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct xb_counts));
-	anchor.notes = rowmaps_make(BPF_MAP_TYPE_ARRAY, sizeof(struct xb_iface_note));
-	return anchor.stats < 0 || anchor.notes < 0;
-}
-
-static int end_all(void **state)
-{
-	return close(anchor.stats) | close(anchor.notes);
-}
 
 static int begin(void **state)
 {
@@ -168,4 +155,4 @@ TEST(an_interface_that_was_opened_anew)
 }
 
 EACH_TEST(begin, NULL);
-ALL_TESTS(begin_all, end_all);
+ALL_TESTS(rowmaps_begin, rowmaps_end);

@@ -5,15 +5,18 @@
 #include "engine/edit.h"
 #include "support/cmocka.h"
 #include "support/storechanges.h"
+#include "support/waiting.h"
 #include "support/writer.h"
 
 #define WIDE	"+192.0.2.0/24 wide; +192.0.0.0/16 wider; "
 #define IS_WIDE "192.0.0.0/16 wider; 192.0.2.0/24 wide"
 
 /* What there was, what is asked, what is said of it, and what there is then. */
-static const struct row {
+struct row {
 	const char *before, *asked, *said, *after;
-} rows[] = {
+};
+
+static const struct row rows[] = {
 	/* Entries go to the list of their side. */
 	{"", "add 192.0.2.1", "added 1", "192.0.2.1 default"},
 	{"+192.0.2.1 default", "add list=mine 192.0.2.1", "added 1", "192.0.2.1 default mine"},
@@ -64,6 +67,20 @@ static const struct row {
 	/* What the allowlist exempts. */
 	{"+!192.0.2.0/24 office", "add 192.0.2.9", "added 1, 1 exempt by 192.0.2.0/24: list office",
 	 "192.0.2.9 default; !192.0.2.0/24 office"},
+};
+
+#define FOLLOWED "list theirs follows fleet f: change it on a host that publishes it"
+#define BOTH	 "+192.0.2.1 theirs; +192.0.2.2 ours"
+#define ARE_BOTH "192.0.2.1 theirs; 192.0.2.2 ours"
+
+/* What a fleet has in `theirs` is changed elsewhere, `ours` is published here. */
+static const struct row shared_rows[] = {
+	{BOTH, "add list=theirs 192.0.2.9", FOLLOWED, ARE_BOTH},
+	{BOTH, "del list=theirs 192.0.2.1", FOLLOWED, ARE_BOTH},
+	{BOTH, "del 192.0.2.1", FOLLOWED, ARE_BOTH},
+	{BOTH, "add allow list=theirs 192.0.2.1", "added 1", ARE_BOTH "; !192.0.2.1 theirs"},
+	{BOTH, "add list=ours 192.0.2.9", "added 1", ARE_BOTH "; 192.0.2.9 ours"},
+	{BOTH, "del 192.0.2.2", "removed 1, 192.0.2.2 from ours", "192.0.2.1 theirs"},
 };
 
 static void say_lists(struct listed_text *out, const char *before,
@@ -183,7 +200,7 @@ static bool take_term(struct xb_edit_terms *terms, char *word)
 	return true;
 }
 
-static int edit_as_asked(char *asked, struct xb_edit_result *result, struct listed_text *said)
+static void edit_as_asked(char *asked, struct xb_edit_result *result, struct listed_text *said)
 {
 	struct xb_edit edit = {.terms.add = !strcmp(strsep(&asked, " "), "add")};
 	struct xb_edit_refusal refusal;
@@ -203,29 +220,43 @@ static int edit_as_asked(char *asked, struct xb_edit_result *result, struct list
 	if (error == XB_EDIT_REFUSED) {
 		say_refusal(said, &refusal);
 		xb_edit_refusal_free(&refusal);
+	} else if (error) {
+		add_text(said, "%s", xb_error_message());
 	} else {
 		say_result(said, result);
 	}
 	xb_edit_result_free(result);
 	xb_edit_free(&edit);
-	return error;
+}
+
+static void take_rows(const struct row *row, size_t count)
+{
+	for (size_t i = 0; i < count; i++, row++) {
+		struct xb_edit_result result = {.itemizes = true};
+		struct listed_text said = {0};
+		char asked[256];
+
+		make_changes(txn, row->before);
+		strcpy(asked, row->asked);
+		edit_as_asked(asked, &result, &said);
+		if (strcmp(said.text, row->said) != 0)
+			fail_msg("%s: '%s', not '%s'", row->asked, said.text, row->said);
+		assert_store(txn, row->after);
+		xb_txn_abort(txn);
+		assert_int_equal(open_txn(), 0);
+	}
 }
 
 TEST_WITH(edits, begin_writer, end_txn)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct xb_edit_result result = {.itemizes = true};
-		struct listed_text said = {0};
-		char asked[256];
-		int error;
+	take_rows(rows, sizeof(rows) / sizeof(rows[0]));
+}
 
-		make_changes(txn, rows[i].before);
-		strcpy(asked, rows[i].asked);
-		error = edit_as_asked(asked, &result, &said);
-		if (error < 0 || strcmp(said.text, rows[i].said) != 0)
-			fail_msg("%s: '%s', not '%s'", rows[i].asked, said.text, rows[i].said);
-		assert_store(txn, rows[i].after);
-		xb_txn_abort(txn);
-		assert_int_equal(open_txn(), 0);
-	}
+TEST_WITH(edits_of_shared_lists, begin_writer, end_txn)
+{
+	share("theirs", XB_SHARE_FOLLOW);
+	share("ours", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH);
+	assert_int_equal(xb_txn_commit(txn), 0);
+	assert_int_equal(open_txn(), 0);
+	take_rows(shared_rows, sizeof(shared_rows) / sizeof(shared_rows[0]));
 }

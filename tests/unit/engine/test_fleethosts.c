@@ -3,54 +3,48 @@
 #include "engine/fleethosts.h"
 #include "support/cmocka.h"
 
-static json_t *report_of(const char *host, int at, const char *digest)
+/* Of a host, as of that time; its list is what the digest says. */
+struct told {
+	int at;
+	const char *digest;
+};
+
+static json_t *report_of(const char *host, struct told told)
 {
 	return json_pack("{s:s,s:s,s:i,s:i,s:i,s:f,s:f,s:{s:s}}", "host", host, "epoch", "e",
-			 "position", 7, "at", at, "outbox", 0, "skew", 0.0, "seen", 100.0,
-			 "digests", "list", digest);
+			 "position", 7, "at", told.at, "outbox", 0, "skew", 0.0, "seen", 100.0,
+			 "digests", "list", told.digest);
 }
 
-/* As host a judges b. former: of a, as of the time before; NULL: there is none. Takes all three. */
-static unsigned int judged(json_t *own, json_t *former, json_t *other)
+/* How host a judges b. former: its own report of the time before, or none. */
+TEST(by_times_and_digests)
 {
-	json_t *state = json_pack("{s:s,s:f,s:[o,o]}", "host", "a", "reports_read", 100.0, "hosts",
-				  own, other);
-	unsigned int found;
+	static const struct {
+		struct told own, former, other;
+		bool differs;
+	} rows[] = {
+		{{20, "1"}, {0}, {20, "1"}, false},
+		{{20, "1"}, {0}, {20, "2"}, true},
+		/* One that differs does so as well while this host alone has reported again. */
+		{{30, "1"}, {0}, {20, "2"}, false},
+		{{30, "1"}, {20, "1"}, {20, "2"}, true},
+		{{30, "3"}, {20, "1"}, {20, "1"}, false},
+		/* It is well again by its next report. */
+		{{30, "1"}, {20, "2"}, {30, "1"}, false},
+		{{30, "1"}, {20, "1"}, {10, "2"}, false},
+	};
 
-	if (former)
-		json_object_set_new(state, "former", former);
-	found = xb_fleet_judge(state, xb_fleet_own_report(state),
-			       json_array_get(json_object_get(state, "hosts"), 1));
-	json_decref(state);
-	return found;
-}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *fleet =
+			json_pack("{s:s,s:f,s:[o,o]}", "host", "a", "reports_read", 100.0, "hosts",
+				  report_of("a", rows[i].own), report_of("b", rows[i].other));
 
-TEST(as_of_one_time)
-{
-	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "1")), 0);
-	assert_int_equal(judged(report_of("a", 20, "1"), NULL, report_of("b", 20, "2")),
-			 XB_HOST_DIFFERS);
-}
-
-/* One that differs does so as well while this host alone has reported again. */
-TEST(as_of_the_time_before)
-{
-	assert_int_equal(judged(report_of("a", 30, "1"), NULL, report_of("b", 20, "2")), 0);
-	assert_int_equal(
-		judged(report_of("a", 30, "1"), report_of("a", 20, "1"), report_of("b", 20, "2")),
-		XB_HOST_DIFFERS);
-	assert_int_equal(
-		judged(report_of("a", 30, "3"), report_of("a", 20, "1"), report_of("b", 20, "1")),
-		0);
-	/* It is well again by its next report. */
-	assert_int_equal(
-		judged(report_of("a", 30, "1"), report_of("a", 20, "2"), report_of("b", 30, "1")),
-		0);
-}
-
-TEST(of_other_times)
-{
-	assert_int_equal(
-		judged(report_of("a", 30, "1"), report_of("a", 20, "1"), report_of("b", 10, "2")),
-		0);
+		if (rows[i].former.at)
+			json_object_set_new(fleet, "former", report_of("a", rows[i].former));
+		if (xb_fleet_judge(fleet, xb_fleet_own_report(fleet),
+				   json_array_get(json_object_get(fleet, "hosts"), 1)) !=
+		    (rows[i].differs ? XB_HOST_DIFFERS : 0))
+			fail_msg("row %zu", i);
+		json_decref(fleet);
+	}
 }

@@ -7,6 +7,7 @@
 #include "engine/import.h"
 #include "store/origins.h"
 #include "support/cmocka.h"
+#include "support/waiting.h"
 #include "support/writer.h"
 
 static struct xb_listfile file;
@@ -230,6 +231,17 @@ TEST(a_rehearsal_changes_nothing)
 	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
 	assert_int_equal(open_txn(), 0);
 	assert_int_equal(xb_list_find(txn, "feed")->members, 2);
+}
+
+TEST(a_list_that_follows_a_fleet)
+{
+	struct xb_import import = {.asked.replace = true};
+
+	share("feed", XB_SHARE_FOLLOW);
+	assert_int_equal(import_text("9.9.9.9\n", &import), -EINVAL);
+	assert_string_equal(xb_error_message(),
+			    "list feed follows fleet f: change it on a host that publishes it");
+	assert_store(txn, "");
 }
 
 EACH_TEST(begin_writer, end_writer);

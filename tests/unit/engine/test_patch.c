@@ -9,7 +9,7 @@
 #include "store/lists.h"
 #include "store/origins.h"
 #include "support/cmocka.h"
-#include "support/listed.h"
+#include "support/waiting.h"
 #include "support/writer.h"
 
 #define LATE 5000
@@ -150,6 +150,16 @@ TEST(additions)
 	take_out(MANY - 1, 0, MANY - 1);
 	assert_int_equal(patch.added, 1);
 	assert_int_equal(patch.members, MANY + 1);
+}
+
+TEST(a_list_that_follows_a_fleet)
+{
+	share("ours", XB_SHARE_FOLLOW);
+	want(1, LATE, false);
+	assert_int_equal(xb_patch_apply(&writer, &patch), -EINVAL);
+	assert_string_equal(xb_error_message(),
+			    "list ours follows fleet f: change it on a host that publishes it");
+	assert_store(txn, "");
 }
 
 EACH_TEST(begin_patch, end_txn);

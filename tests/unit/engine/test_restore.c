@@ -8,6 +8,7 @@
 #include "support/cmocka.h"
 #include "support/dumped.h"
 #include "support/storechanges.h"
+#include "support/waiting.h"
 #include "support/writer.h"
 
 #define HEAD_OF(memberships)                                                                       \
@@ -54,6 +55,12 @@ static void must_be(const char *text)
 	free(found);
 }
 
+static void restores(const char *text, struct xb_restore *restore, const char *becomes)
+{
+	assert_int_equal(restore_text(text, restore), 0);
+	must_be(becomes);
+}
+
 /* Ports are up to the first 0, and kinds of a later version have no name here. What the machine
  * allowed automatically has no line. */
 TEST(a_text_of_all)
@@ -86,8 +93,7 @@ TEST(there_and_back)
 	assert_int_equal(restore.entries, 5);
 	assert_int_equal(restore.expired, 0);
 	must_be(text);
-	assert_int_equal(restore_text(text, &restore), 0);
-	must_be(text);
+	restores(text, &restore, text);
 }
 
 #define ORIGINS_OF(list, names)                                                                    \
@@ -101,13 +107,10 @@ TEST(origins)
 			  empty[] = HEAD_OF(1) ORIGINS_OF("more", "[\"feed\"]") ONE;
 	struct xb_restore restore = {0};
 
+	restores(with, &restore, with);
+	restores(without, &restore, without);
 	assert_int_equal(restore_text(with, &restore), 0);
-	must_be(with);
-	assert_int_equal(restore_text(without, &restore), 0);
-	must_be(without);
-	assert_int_equal(restore_text(with, &restore), 0);
-	assert_int_equal(restore_text(empty, &restore), 0);
-	must_be(without);
+	restores(empty, &restore, without);
 	assert_int_equal(restore_text(HEAD_OF(1) "{\"list\":\"feed\",\"origins\":[\"feed\"]}\n" ONE,
 				      &restore),
 			 0);
@@ -120,11 +123,9 @@ TEST(takes_the_place)
 	struct xb_restore restore = {0};
 
 	assert_int_equal(restore_text(HEAD_OF(5) INTERFACE VERDICT SCOPE ENTRIES, &restore), 0);
-	assert_int_equal(restore_text(HEAD_OF(1) ONE, &restore), 0);
-	must_be(HEAD_OF(1) INTERFACE ONE);
+	restores(HEAD_OF(1) ONE, &restore, HEAD_OF(1) INTERFACE ONE);
 	restore.interfaces = true;
-	assert_int_equal(restore_text(HEAD_OF(1) ONE, &restore), 0);
-	must_be(HEAD_OF(1) ONE);
+	restores(HEAD_OF(1) ONE, &restore, HEAD_OF(1) ONE);
 }
 
 static uint32_t class_of(const char *name)
@@ -191,10 +192,8 @@ TEST(all_classes_change)
 						 "\"scope\":\"tcp/%d\"}\n",
 						 i, 100 * (round + 1) + i);
 	}
-	assert_int_equal(restore_text(text[0], &restore), 0);
-	must_be(text[0]);
-	assert_int_equal(restore_text(text[1], &restore), 0);
-	must_be(text[1]);
+	restores(text[0], &restore, text[0]);
+	restores(text[1], &restore, text[1]);
 	strcat(text[1], LINE("one-more", SCOPE_OF("icmp")));
 	assert_int_equal(restore_text(text[1], &restore), -EINVAL);
 	assert_non_null(strstr(xb_error_message(), "text: all 15 classes are in use"));
@@ -210,13 +209,39 @@ TEST(expired_meanwhile)
 	assert_int_equal(restore.expired, 1);
 }
 
+/* What a fleet has in its lists stays, and is told to nobody once more. */
+TEST(shared_lists_are_passed_by)
+{
+	struct xb_restore restore = {0};
+
+	share("theirs", XB_SHARE_FOLLOW);
+	share("ours", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH);
+	make_changes(txn, "+192.0.2.1 theirs; +192.0.2.2 ours");
+	commit_and_go_on();
+	make_changes(txn, "+192.0.2.5 mine; +!192.0.2.6 ours");
+	writer.txn = txn;
+	assert_int_equal(restore_text("{\"schema\":1,\"saved\":\"xdp-bloom\",\"memberships\":4}\n"
+				      "{\"entry\":\"192.0.2.7\",\"list\":\"theirs\",\"added\":1}\n"
+				      "{\"entry\":\"192.0.2.8\",\"list\":\"ours\",\"added\":1}\n"
+				      "{\"entry\":\"192.0.2.9\",\"list\":\"mine\",\"added\":1}\n"
+				      "{\"allow\":\"192.0.2.3\",\"list\":\"ours\",\"added\":1}\n",
+				      &restore),
+			 0);
+	assert_int_equal(restore.shared, 2);
+	assert_int_equal(restore.entries, 2);
+	assert_store(txn, "192.0.2.1 theirs; 192.0.2.2 ours; 192.0.2.9 mine; !192.0.2.3 ours");
+	commit_and_go_on();
+	assert_waiting("1+192.0.2.2 ours");
+}
+
 /* Without the keys that later versions added. */
 TEST(an_earlier_version)
 {
 	struct xb_restore restore = {0};
 
-	assert_int_equal(restore_text("{\"schema\":1,\"saved\":\"xdp-bloom\"}\n" ONE, &restore), 0);
-	must_be("{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.0,\"capacity\":0,\"confirm\":true,"
+	restores(
+		"{\"schema\":1,\"saved\":\"xdp-bloom\"}\n" ONE, &restore,
+		"{\"schema\":1,\"saved\":\"xdp-bloom\",\"fpr\":0.0,\"capacity\":0,\"confirm\":true,"
 		"\"policy\":\"enforce\",\"refused\":[],\"ports\":{\"dns\":[53],\"tls\":[],"
 		"\"http\":[]},\"answer_limit\":1000,\"memberships\":1}\n" ONE);
 }

@@ -67,14 +67,14 @@ static const char *read_all(char text[4096])
 	return text;
 }
 
-static struct xb_peer peer(const char *host, uint32_t address, int64_t seen)
+static void put(struct xb_peer_list *list, const char *host, uint32_t address, int64_t seen)
 {
 	struct xb_peer one = {
 		.address = {.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32},
 		.seen = seen};
 
 	strcpy(one.host, host);
-	return one;
+	assert_int_equal(xb_peer_put(list, &one), 0);
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */
@@ -141,34 +141,27 @@ TEST(some_addresses_are_no_peers)
 TEST(a_host_has_sixteen_addresses)
 {
 	struct xb_peer_list list = {0};
-	struct xb_peer one;
+	char host[16];
 
-	for (uint32_t i = 0; i < 100; i++) {
-		one = peer("a", 0x0a000000 + i, NOW);
-		assert_int_equal(xb_peer_put(&list, &one), 0);
-	}
+	for (uint32_t i = 0; i < 100; i++)
+		put(&list, "a", 0x0a000000 + i, NOW);
 	assert_int_equal(list.count, XB_PEER_ADDRESSES);
 	assert_int_equal(list.item[15].address.hi >> 32, 0x0a00000f);
-	one = peer("b", 0x0a000000, NOW);
-	assert_int_equal(xb_peer_put(&list, &one), 0);
+	put(&list, "b", 0x0a000000, NOW);
 	assert_int_equal(list.count, XB_PEER_ADDRESSES + 1);
 	/* A newer one takes the place of the oldest, an older one none. */
 	list.item[7].seen = NOW - 9;
-	one = peer("a", 0x0b000000, NOW - 10);
-	assert_int_equal(xb_peer_put(&list, &one), 0);
+	put(&list, "a", 0x0b000000, NOW - 10);
 	assert_int_equal(list.item[7].address.hi >> 32, 0x0a000007);
-	one.seen = NOW;
-	assert_int_equal(xb_peer_put(&list, &one), 0);
+	put(&list, "a", 0x0b000000, NOW);
 	assert_int_equal(list.item[7].address.hi >> 32, 0x0b000000);
 	/* The same again has the later time. */
-	one.seen = NOW - 5;
-	assert_int_equal(xb_peer_put(&list, &one), 0);
+	put(&list, "a", 0x0b000000, NOW - 5);
 	assert_int_equal(list.item[7].seen, NOW);
 	assert_int_equal(list.count, XB_PEER_ADDRESSES + 1);
 	for (uint32_t i = 0; i < 2 * XB_PEERS_MAX; i++) {
-		one = peer("c", i, NOW);
-		snprintf(one.host, sizeof(one.host), "h%u", i);
-		assert_int_equal(xb_peer_put(&list, &one), 0);
+		snprintf(host, sizeof(host), "h%u", i);
+		put(&list, host, i, NOW);
 	}
 	assert_int_equal(list.count, XB_PEERS_MAX);
 	xb_peers_free(&list);
@@ -179,16 +172,14 @@ TEST(a_host_has_sixteen_addresses)
 TEST_WITH(what_is_written_is_read, begin, end)
 {
 	struct xb_peer_list list = {0};
-	struct xb_peer one = peer("feeds.example", 0xc0000207, NOW - 5);
 	char text[4096];
 	struct stat about;
 
 	assert_int_equal(xb_peers_read(directory, NOW, &list), -ENOENT);
-	assert_int_equal(xb_peer_put(&list, &one), 0);
-	one.address =
+	put(&list, "feeds.example", 0xc0000207, NOW - 5);
+	put(&list, "fd00::5", 0, NOW - 5);
+	list.item[1].address =
 		(struct xb_entry){.hi = 0xfd00ULL << 48, .lo = 5, .kind = XB_NET6, .length = 128};
-	strcpy(one.host, "fd00::5");
-	assert_int_equal(xb_peer_put(&list, &one), 0);
 	assert_int_equal(xb_peers_write(directory, &list), 0);
 	xb_peers_free(&list);
 	assert_string_equal(read_all(text), "192.0.2.7 feeds.example 5|fd00::5 fd00::5 5|");

@@ -160,6 +160,20 @@ static void expect_peer(const struct xb_session *session, const char *peer,
 	assert_int_equal(session->peer_port, connection->port);
 }
 
+/* NULL: no session is found below these levels, otherwise this one alone, that lives. */
+static void expect_one(const struct level *levels, const char *peer, const struct connection *way)
+{
+	struct report report = ask_below(levels, 4);
+
+	assert_int_equal(report.count, peer != NULL);
+	if (peer) {
+		expect_peer(&report.found[0], peer, way);
+		assert_int_equal(report.found[0].pid, report.outermost);
+		assert_true(xb_session_lives(&report.found[0]));
+	}
+	dismiss(&report);
+}
+
 TEST(a_session_is_found_and_dies)
 {
 	static const struct {
@@ -209,7 +223,6 @@ TEST(the_lowest_connection_is_the_session)
 	struct connection tunnel = make_connection(AF_INET, "10.77.0.1", "10.88.0.1");
 	int listener = spare(socket(AF_INET, SOCK_STREAM, 0)), pair[2];
 	struct level levels[] = {{"sshd", {0, way.server, tunnel.client}}, {"sh", {0}}, {0}};
-	struct report report;
 
 	need_pidfd();
 	assert_int_equal(listen(listener, 1), 0);
@@ -218,10 +231,7 @@ TEST(the_lowest_connection_is_the_session)
 	pair[1] = spare(pair[1]);
 	for (int i = 0; i < 2; i++) {
 		levels[0].sockets[0] = i ? listener : pair[0];
-		report = ask_below(levels, 4);
-		assert_int_equal(report.count, 1);
-		expect_peer(&report.found[0], "10.77.0.2", &way);
-		dismiss(&report);
+		expect_one(levels, "10.77.0.2", &way);
 	}
 	close(listener);
 	close(pair[0]);
@@ -260,15 +270,11 @@ TEST(without_a_session_there_is_none)
 	struct level other[] = {{"nginx", {way.server}}, {"sh", {0}}, {0}};
 	struct level listener[] = {{"sshd", {0}}, {"sh", {0}}, {0}};
 	struct level looped[] = {{"sshd", {local.server, way.server}}, {"sh", {0}}, {0}};
-	struct level *const trees[] = {other, listener, looped};
 	struct xb_session session;
 
-	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
-		struct report report = ask_below(trees[i], 4);
-
-		assert_int_equal(report.count, 0);
-		dismiss(&report);
-	}
+	expect_one(other, NULL, NULL);
+	expect_one(listener, NULL, NULL);
+	expect_one(looped, NULL, NULL);
 	assert_int_equal(xb_session_current(&session, 1), 0);
 	assert_int_equal(xb_session_current(NULL, 0), 0);
 	drop(&way);
@@ -284,27 +290,15 @@ TEST(the_environment_is_the_last_resort)
 	struct level none[] = {{"tmux", {0}}, {0}};
 	static const char *const bad[] = {"", "127.0.0.1 5 10.0.0.1 22", "host 5 10.0.0.1 22",
 					  "10.9.9.9 70000 10.0.0.1 22", "10.9.9.9"};
-	struct report report;
 
 	need_pidfd();
 	setenv("SSH_CONNECTION", "10.9.9.9 4444 10.77.0.1 22", 1);
-	report = ask_below(found, 4);
-	assert_int_equal(report.count, 1);
-	expect_peer(&report.found[0], "10.77.0.2", &way);
-	dismiss(&report);
-	for (int i = 0; i < 2; i++) {
-		report = ask_below(i ? none : hidden, 4);
-		assert_int_equal(report.count, 1);
-		expect_peer(&report.found[0], "10.9.9.9", &told);
-		assert_int_equal(report.found[0].pid, report.outermost);
-		assert_true(xb_session_lives(&report.found[0]));
-		dismiss(&report);
-	}
+	expect_one(found, "10.77.0.2", &way);
+	expect_one(hidden, "10.9.9.9", &told);
+	expect_one(none, "10.9.9.9", &told);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		setenv("SSH_CONNECTION", bad[i], 1);
-		report = ask_below(none, 4);
-		assert_int_equal(report.count, 0);
-		dismiss(&report);
+		expect_one(none, NULL, NULL);
 	}
 	unsetenv("SSH_CONNECTION");
 	drop(&way);
