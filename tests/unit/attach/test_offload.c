@@ -5,7 +5,6 @@
 #include <linux/ethtool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attach/features.h"
 #include "attach/offload.h"

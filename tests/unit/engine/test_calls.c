@@ -3,7 +3,6 @@
  * are those of a kernel; interfaces and their counters are made up. Each test has a row of its own,
  * since a process remembers what it saw. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -11,7 +11,6 @@
 #include "engine/checks.h"
 #include "engine/health.h"
 #include "engine/moment.h"
-#include "model/policy.h"
 #include "store/wanted.h"
 #include "support/cmocka.h"
 #include "support/scratch_store.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file that a list was replaced by is known again until the list changes, and so is a list by the
  * stamp of who fills it. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Times of entries as another program wants them, and how many may go at once. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "engine/patch.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which changes ask for less than there is. */
-#include <string.h>
 
 #include "engine/relief.h"
 #include "support/cmocka.h"

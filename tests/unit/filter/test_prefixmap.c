@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The map of IPv4 prefixes: bits of each length, what is left after deletes against a plain list of
  * prefixes, words that are mapped. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "filter/prefixmap.h"
 #include "support/amount.h"
 #include "support/cmocka.h"

@@ -2,10 +2,7 @@
 /* Addresses from bytes, sockets and text, and the special ones among them, each at the edges of its
  * range. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "machine/sockaddr.h"

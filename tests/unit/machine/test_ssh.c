@@ -2,7 +2,6 @@
 /* The sessions over ssh from which a command comes, found in trees of processes with sockets. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
