@@ -1,87 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the list formats share: words, comments, record types, addresses, domains, lines that are
- * not understood; and items. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* What the list formats share: their names, addresses that lead nowhere, what a list has, and
+ * exceptions taken out of it: compared with every address of a small range, judged one by one. */
+#include "lists/addresstext.h"
 #include "lists/line.h"
-#include "support/cmocka.h"
 #include "support/listlines.h"
 
-TEST(blanks_are_trimmed)
+#define FORMATS 34
+#define BASE	0x0a000000U
+#define BITS	10 /* of the range that is looked at */
+#define RULES	12
+#define ROUNDS	3000
+
+TEST(names_of_formats)
 {
-	static const struct {
-		const char *text, *trimmed;
-	} cases[] = {{"", ""},		{" \t\r", ""}, {"a", "a"},
-		     {" a", "a"},	{"a\r", "a"},  {"\t a \t b \r\t", "a \t b"},
-		     {"\na\n", "\na\n"}};
+	char names[] = FORMAT_NAMES, *rest = names, *name;
+	size_t count = 0;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[32];
-
-		strcpy(text, cases[i].text);
-		assert_string_equal(xb_line_trim(text), cases[i].trimmed);
+	assert_string_equal(xb_listfile_formats(), FORMAT_NAMES);
+	assert_null(xb_listformat_name(&reading));
+	while ((name = strsep(&rest, ", "))) {
+		if (!*name)
+			continue;
+		assert_int_equal(xb_listformat_choose(&reading, name), 0);
+		assert_string_equal(xb_listformat_name(&reading), name);
+		count++;
 	}
-}
-
-TEST(words)
-{
-	char text[] = "\t one two\t\rthree ", *rest = text, none[] = " \t", *empty = none;
-
-	assert_string_equal(xb_line_word(&rest), "one");
-	assert_string_equal(xb_line_word(&rest), "two");
-	assert_string_equal(xb_line_word(&rest), "three");
-	assert_null(xb_line_word(&rest));
-	assert_null(xb_line_word(&rest));
-	assert_null(xb_line_word(&empty));
-}
-
-TEST(comments_are_cut_off)
-{
-	static const struct {
-		const char *text, *marks, *before, *comment;
-	} cases[] = {{"a # b", "#", "a ", "b"},
-		     {"a", "#", "a", ""},
-		     {"# b ", "#", "", "b"},
-		     {"a #", "#", "a ", ""},
-		     {"a ; b # c", "#;", "a ", "b # c"},
-		     {"a ; b # c", "#", "a ; b ", "c"},
-		     {"", "#", "", ""}};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[32];
-
-		strcpy(text, cases[i].text);
-		assert_string_equal(xb_line_comment(text, cases[i].marks), cases[i].comment);
-		assert_string_equal(text, cases[i].before);
-	}
-}
-
-TEST(types_of_records)
-{
-	static const struct {
-		const char *text, *type, *rest;
-	} cases[] = {{"A 192.0.2.1", "A", "192.0.2.1"},
-		     {"IN A 192.0.2.1", "A", "192.0.2.1"},
-		     {"300 in cname .", "cname", "."},
-		     {"In 1h30m CNAME .", "CNAME", "."},
-		     {"1W2D AAAA ::", "AAAA", "::"},
-		     {"1x A", "1x", "A"},
-		     {"INA", "INA", ""},
-		     {"h30 A", "h30", "A"}};
-	char only[] = "300 IN", *rest = only, none[] = "", *nothing = none;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[32], *next = text;
-
-		strcpy(text, cases[i].text);
-		assert_string_equal(xb_line_record_type(&next), cases[i].type);
-		assert_string_equal(next, cases[i].rest);
-	}
-	assert_null(xb_line_record_type(&rest));
-	assert_null(xb_line_record_type(&nothing));
+	assert_int_equal(count, FORMATS);
 }
 
 TEST(addresses_lead_nowhere)
@@ -102,155 +46,140 @@ TEST(addresses_lead_nowhere)
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
-TEST(the_first_cut_off_host_bits_are_kept)
+TEST(what_is_listed)
 {
-	struct xb_entry entry;
-	char longest[1000];
+	static const struct {
+		const char *name;
+		bool wider, itself;
+	} cases[] = {{"example", false, false},	    {"b.example", false, true},
+		     {"a.b.example", true, true},   {"x.a.b.example", true, true},
+		     {"c.example", false, false},   {"=b.example", true, true},
+		     {"=d.example", false, true},   {"d.example", false, false},
+		     {"a.d.example", false, false}, {"e.example", false, false}};
+	static const char *const listed[] = {"b.example", "=d.example", "!e.example"};
 
-	file.lines = 3;
-	assert_int_equal(xb_line_address(&file, "192.0.2.0/24", &entry), 0);
-	assert_int_equal(file.host_bits, 0);
-	assert_int_equal(file.first_host_bits_line, 0);
-	assert_int_equal(xb_line_address(&file, "192.0.2.1/24", &entry), 0);
-	assert_int_equal(entry.hi, 0xc000020000000000);
-	file.lines = 4;
-	assert_int_equal(xb_line_address(&file, "2001:db8::1/32", &entry), 0);
-	assert_int_equal(file.host_bits, 2);
-	assert_int_equal(file.first_host_bits_line, 3);
-	assert_string_equal(file.first_host_bits, "192.0.2.1/24");
-	assert_int_equal(xb_line_address(&file, "example.com", &entry), -EINVAL);
-	assert_int_equal(xb_line_address(&file, "", &entry), -EINVAL);
-	assert_int_equal(xb_line_address(&file, "\x1b[31m", &entry), -EINVAL);
-	assert_null(strchr(xb_error_message(), '\x1b'));
-	memset(longest, '1', sizeof(longest) - 1);
-	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(xb_line_address(&file, longest, &entry), -EINVAL);
-	assert_int_equal(file.host_bits, 2);
-}
+	for (size_t i = 0; i < 3; i++) {
+		unsigned int how = *listed[i] == '!'   ? XB_LINE_ALLOW
+				   : *listed[i] == '=' ? XB_LINE_EXACT
+						       : 0;
 
-static void keep_domain(const char *text, unsigned int how, const char *comment)
-{
-	file.lines++;
-	assert_int_equal(xb_line_keep_domain(&file, text, how, comment), 0);
-}
+		assert_int_equal(xb_line_keep_domain(&file, listed[i] + (how != 0), how, ""), 0);
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t form[XB_NAME_BYTES];
+		struct xb_entry entry;
 
-TEST(domains_are_kept)
-{
-	reading.format = &xb_domains_format;
-	keep_domain("Example.COM.", 0, "");
-	keep_domain("a.example", XB_LINE_EXACT, "why");
-	keep_domain("b.example", XB_LINE_ALLOW, "why");
-	keep_domain("c.example", XB_LINE_ALLOW | XB_LINE_EXACT | XB_LINE_DOUBTFUL, "");
-	keep_domain("7.example", 0, "");
-	assert_file("domains: example.com, =a.example (why), allow b.example (why), "
-		    "allow =c.example, 7.example");
-	for (size_t i = 0; i < file.count; i++) {
-		assert_int_equal(file.items[i].entry.line, i + 1);
-		assert_int_equal(file.items[i].doubtful, i == 3);
+		assert_int_equal(
+			xb_entry_parse(cases[i].name, strlen(cases[i].name), form, &entry, NULL),
+			0);
+		for (int allow = 0; allow < 2; allow++) {
+			if (xb_line_is_listed(&file, &entry, false) != cases[i].wider ||
+			    xb_line_is_listed(&file, &entry, true) != cases[i].itself)
+				fail_msg("%s", cases[i].name);
+			entry = xb_entry_allow(&entry);
+		}
 	}
 }
 
-TEST(domains_that_are_none)
-{
-	static const char *const texts[] = {"",		 "=a.example",	"a..b",
-					    "192.0.2.1", "192.0.2.256", "a.1b",
-					    "a b",	 "a/b",		"a.example:53"};
+/* A line of the simple judge. */
+struct judged {
+	uint32_t first;
+	uint8_t length;
+	uint32_t line;
+	bool excepted;
+};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_int_equal(xb_line_keep_domain(&file, texts[i], 0, "why"), -EINVAL);
-		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
-		xb_error_clear();
+static uint32_t octets(uint8_t length)
+{
+	return length <= 8 ? 1 : (length + 7U) / 8;
+}
+
+static bool is_better(const struct judged *one, const struct judged *best,
+		      enum xb_precedence precedence)
+{
+	switch (precedence) {
+	case XB_EARLIEST:
+		return one->line < best->line;
+	case XB_LONGEST_FIRST:
+		return one->length != best->length ? one->length > best->length
+						   : one->line < best->line;
+	case XB_LONGEST:
+		return one->length != best->length ? one->length > best->length : one->excepted;
+	case XB_LONGEST_OCTET:
+		break;
 	}
-	assert_int_equal(file.count, 0);
+	return octets(one->length) != octets(best->length)
+		       ? octets(one->length) > octets(best->length)
+		       : one->excepted;
 }
 
-/* Its form leaves no byte of the room; one more label says that it stands alone. */
-TEST(the_longest_domain)
+static bool is_listed(const struct judged *lines, size_t count, uint32_t address,
+		      enum xb_precedence precedence)
 {
-	char text[255], expected[300];
+	const struct judged *best = NULL;
 
-	reading.format = &xb_domains_format;
-	memset(text, 'a', sizeof(text) - 1);
-	text[63] = text[127] = text[191] = '.';
-	text[253] = '\0';
-	keep_domain(text, XB_LINE_EXACT, "");
-	snprintf(expected, sizeof(expected), "domains: =%s", text);
-	assert_file(expected);
-	strcpy(text + 253, "a");
-	assert_int_equal(xb_line_keep_domain(&file, text, 0, ""), -EINVAL);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t mask = lines[i].length ? ~0U << (32 - lines[i].length) : 0;
+
+		if ((address & mask) == lines[i].first &&
+		    (!best || is_better(&lines[i], best, precedence)))
+			best = &lines[i];
+	}
+	return best && !best->excepted;
 }
 
-static void keep_comment(const char *comment)
+static void make_lines(struct judged *lines, size_t count)
 {
-	struct xb_item item = {.entry = {.kind = XB_HOST4, .length = 32}};
+	for (size_t i = 0; i < count; i++) {
+		uint8_t length = (uint8_t)(32 - BITS + rand() % (BITS + 1));
+		uint32_t address = BASE | (uint32_t)(rand() & ((1 << BITS) - 1));
+		struct xb_item item = {
+			.entry = {.kind = length > 24 ? XB_HOST4 : XB_PREFIX4, .length = length}};
 
-	assert_int_equal(xb_line_keep_with_comment(&file, &item, comment), 0);
-}
-
-/* One that no entry can have is left out, and the entry is not. */
-TEST(comments_are_kept)
-{
-	char longest[257];
-
-	memset(longest, 'c', sizeof(longest));
-	longest[256] = '\0';
-	keep_comment("");
-	keep_comment("one");
-	keep_comment("a\x1b[31m");
-	keep_comment("\xff");
-	keep_comment(longest);
-	keep_comment(longest + 1);
-	keep_comment("one");
-	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
-	assert_int_equal(file.count, 7);
-	for (size_t i = 0; i < file.count; i++) {
-		const char *expected = i == 1 || i == 6 ? "one" : i == 5 ? longest + 1 : "";
-
-		assert_string_equal(xb_listfile_comment(&file, &file.items[i]), expected);
+		lines[i] = (struct judged){.first = address & (~0U << (32 - length)),
+					   .length = length,
+					   .line = (uint32_t)i + 1,
+					   .excepted = rand() % 2};
+		item.entry.hi = (uint64_t)lines[i].first << 32;
+		if (lines[i].excepted)
+			item.entry = xb_entry_allow(&item.entry);
+		file.lines = i + 1;
+		assert_int_equal(xb_line_keep(&file, &item), 0);
 	}
 }
 
-TEST(lines_that_were_not_understood)
+static bool file_lists(uint32_t address)
 {
-	char longest[300];
+	struct xb_entry entry = {.hi = (uint64_t)address << 32, .kind = XB_HOST4, .length = 32};
 
-	memset(longest, 'l', sizeof(longest));
-	longest[299] = '\0';
-	for (uint64_t i = 0; i < 3000; i++)
-		assert_int_equal(xb_line_unknown(&file, i, "line %llu", (unsigned long long)i), 0);
-	assert_int_equal(xb_line_unknown(&file, UINT64_MAX, "%s", longest), 0);
-	assert_int_equal(file.unknown, 3001);
-	assert_string_equal(file.first_unknown[0].text, "line 0");
-	assert_string_equal(file.first_unknown[2999].text, "line 2999");
-	assert_int_equal(file.first_unknown[3000].line, UINT64_MAX);
-	assert_int_equal(strlen(file.first_unknown[3000].text), XB_UNKNOWN_TEXT - 1);
+	for (size_t i = 0; i < file.count; i++)
+		if (xb_entry_inside(&file.items[i].entry, &entry))
+			return true;
+	return false;
 }
 
-/* By number, although they were found in other order. */
-TEST(what_is_doubtful_is_settled)
+TEST(exceptions_are_taken_out)
 {
-	reading.format = &xb_domains_format;
-	file.lines = 4;
-	keep_domain("a.example", 0, "");
-	keep_domain("b.example", XB_LINE_DOUBTFUL, "");
-	file.lines = 1;
-	keep_domain("c.example", XB_LINE_DOUBTFUL | XB_LINE_EXACT, "");
-	keep_domain("d.example", 0, "");
-	assert_int_equal(xb_line_unknown(&file, 4, "odd"), 0);
-	assert_int_equal(xb_line_settle(&file, "is odd"), 0);
-	assert_file("domains: a.example, d.example; "
-		    "3 unknown (2: '=c.example' is odd, 4: odd, 6: 'b.example' is odd)");
-	assert_int_equal(xb_line_settle(&file, "is odd"), 0);
-	assert_int_equal(file.unknown, 3);
-}
+	srand(1);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		enum xb_precedence precedence = round % 4;
+		size_t count = 1 + (size_t)rand() % RULES;
+		struct judged lines[RULES];
 
-TEST(a_freed_file_is_empty)
-{
-	keep_domain("a.example", 0, "why");
-	assert_int_equal(xb_line_unknown(&file, 4, "odd"), 0);
-	xb_listfile_free(&file);
-	assert_empty(&file);
-	xb_listfile_free(&file);
+		begin_reading(NULL);
+		make_lines(lines, count);
+		assert_int_equal(xb_entry_sort(&file.items, file.count, sizeof(*file.items)), 0);
+		assert_int_equal(xb_span_except(&file, precedence), 0);
+		for (size_t i = 0; i < file.count; i++) {
+			assert_false(xb_entry_is_allow(&file.items[i].entry));
+			assert_true(!i || xb_entry_compare(&file.items[i - 1].entry,
+							   &file.items[i].entry) <= 0);
+		}
+		for (uint32_t at = BASE; at < BASE + (1 << BITS); at++)
+			if (file_lists(at) != is_listed(lines, count, at, precedence))
+				fail_msg("round %u: %x", round, at);
+		end_reading(NULL);
+	}
 }
 
 EACH_TEST(begin_reading, end_reading);

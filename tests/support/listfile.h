@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists as rows of a table, with what becomes of each. */
-#ifndef XB_TESTS_LISTROWS_H
-#define XB_TESTS_LISTROWS_H
+/* Lists that a test reads from a file, as text. */
+#ifndef XB_TESTS_LISTFILE_H
+#define XB_TESTS_LISTFILE_H
 
 #include <errno.h>
 #include <limits.h>
@@ -44,11 +44,18 @@ static inline int remove_list(void **state)
 	return 0;
 }
 
-static inline void write_list(const void *bytes, size_t size)
+static inline FILE *open_list(void)
 {
 	FILE *list = fopen(path, "w");
 
 	assert_non_null(list);
+	return list;
+}
+
+static inline void write_list(const void *bytes, size_t size)
+{
+	FILE *list = open_list();
+
 	assert_int_equal(fwrite(bytes, 1, size, list), size);
 	assert_int_equal(fclose(list), 0);
 }
@@ -105,7 +112,7 @@ static inline void assert_empty(const struct xb_listfile *file)
 	assert_memory_equal(file, &empty, sizeof(empty));
 }
 
-static inline void check_refused(const char *told, const char *message)
+static inline void check_refused_as(const struct xb_listfile_terms *terms, const char *message)
 {
 	char expected[2048];
 	struct xb_listfile file;
@@ -113,58 +120,25 @@ static inline void check_refused(const char *told, const char *message)
 	snprintf(expected, sizeof(expected), "%s%s", path, message);
 	xb_error_clear();
 	memset(&file, 0x5a, sizeof(file));
-	assert_int_equal(xb_listfile_read(path, told, &file),
+	assert_int_equal(xb_listfile_read_as(-1, path, terms, &file),
 			 strcmp(message, ": no entries") ? -EINVAL : -ENODATA);
 	assert_string_equal(xb_error_message(), expected);
 	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	assert_empty(&file);
 }
 
-static inline void check_read(const char *told, const char *text, const char *description)
+static inline void check_refused(const char *told, const char *message)
+{
+	check_refused_as(&(struct xb_listfile_terms){.format = told}, message);
+}
+
+static inline void assert_described(const struct xb_listfile *file, const char *expected)
 {
 	char found[2048];
-	uint64_t lines = *text && text[strlen(text) - 1] != '\n';
-	struct xb_listfile file;
 
-	while ((text = strchr(text, '\n'))) {
-		lines++;
-		text++;
-	}
-	xb_error_clear();
-	if (xb_listfile_read(path, told, &file))
-		fail_msg("%s", xb_error_message());
-	describe(&file, found, sizeof(found));
-	assert_string_equal(found, description);
-	assert_int_equal(file.lines, lines);
-	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
-	xb_listfile_free(&file);
-	assert_empty(&file);
+	describe(file, found, sizeof(found));
+	assert_string_equal(found, expected);
 }
-
-/* A list and what becomes of it: what describe() says, or from a colon on the message behind its
- * path. */
-struct row {
-	const char *text;
-	const char *told; /* format; NULL: detected */
-	const char *outcome;
-};
-
-static inline void test_rows(void **state)
-{
-	for (const struct row *row = *state; row->text; row++) {
-		write_list(row->text, strlen(row->text));
-		if (*row->outcome == ':')
-			check_refused(row->told, row->outcome);
-		else
-			check_read(row->told, row->text, row->outcome);
-	}
-}
-
-/* Lines of Unbound's configuration. */
-#define ZONE(rest) "local-zone: " rest "\n"
-#define DATA(rest) "local-data: " rest "\n"
-
-#define ROWS(rows) TEST_OF(rows, test_rows, rows)
 
 /* A published list, in this format and of so many entries; without the folder, the test is skipped.
  */
