@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's clock, also from a time namespace, where a process reads another one. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <fcntl.h>
-#include <inttypes.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "support/cmocka.h"
+#include "support/child.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -30,7 +25,7 @@ struct answer {
 };
 
 /* In children only: the library looks once. */
-static void say(int fd)
+static void say(const struct child *child)
 {
 	struct answer answer = {0};
 
@@ -38,7 +33,8 @@ static void say(int fd)
 	answer.boot_shift = xb_clock_boot_shift();
 	answer.check = xb_clock_check();
 	snprintf(answer.message, sizeof(answer.message), "%s", xb_error_message());
-	_exit(write(fd, &answer, sizeof(answer)) != sizeof(answer));
+	child_tell(child, &answer, sizeof(answer));
+	_exit(0);
 }
 
 static int enter(const char *offsets)
@@ -60,15 +56,11 @@ static int enter(const char *offsets)
 /* unshared: it also asked for another one for its children. */
 static struct answer ask(const char *offsets, int unshared)
 {
+	struct child child = child_begin();
 	struct answer answer = {0};
-	int told[2], status;
-	pid_t child;
 
-	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		int entered = offsets ? enter(offsets) : 0;
+	if (!child.pid) {
+		int entered = offsets ? enter(offsets) : 0, status;
 		pid_t inner = entered ? -1 : fork();
 
 		if (entered > 0) {
@@ -78,16 +70,13 @@ static struct answer ask(const char *offsets, int unshared)
 		if (!inner) {
 			if (unshared && unshare(CLONE_NEWTIME))
 				_exit(1);
-			say(told[1]);
+			say(&child);
 		}
 		_exit(inner < 0 || waitpid(inner, &status, 0) < 0 || WEXITSTATUS(status));
 	}
-	close(told[1]);
-	if (read(told[0], &answer, sizeof(answer)) != sizeof(answer))
+	if (!child_told(&child, &answer, sizeof(answer)))
 		answer.check = 1;
-	close(told[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
+	child_end(&child, 0);
 	return answer;
 }
 

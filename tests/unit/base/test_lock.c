@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks between processes, their numbers, and what is said where they cannot be had. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
-#include "support/cmocka.h"
+#include "support/child.h"
 
 /* A mount of its own, which goes with the process. */
 static const char folder[] = "/mnt";
@@ -40,7 +31,7 @@ int flock(int fd, int operation)
 static int mounted(void **state)
 {
 	umask(0);
-	return unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL);
+	return own_mounts();
 }
 
 static int begin(void **state)
@@ -58,34 +49,21 @@ static int end(void **state)
 }
 
 /* A child that holds the lock until it is killed. */
-static pid_t holder_of(const char *name)
+static struct child holder_of(const char *name)
 {
-	int ready[2];
-	pid_t child;
+	struct child child = child_begin();
 	char byte;
 
-	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
+	if (!child.pid) {
 		int lock = xb_lock(folder, name);
 
-		if (lock >= 0 && !xb_lock_note(lock, 4711) && write(ready[1], "x", 1) == 1)
-			pause();
-		_exit(1);
+		if (lock < 0 || xb_lock_note(lock, 4711))
+			_exit(1);
+		child_tell(&child, "x", 1);
+		pause();
 	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
+	assert_true(child_told(&child, &byte, 1));
 	return child;
-}
-
-static void end_of(pid_t child)
-{
-	int status;
-
-	kill(child, SIGKILL);
-	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
 static void read_only(void)
@@ -120,13 +98,13 @@ TEST(taken_and_given_back)
 
 TEST(gone_with_the_process)
 {
-	pid_t child = holder_of(XB_WRITER_LOCK);
+	struct child child = holder_of(XB_WRITER_LOCK);
 	uint64_t number;
 	int lock;
 
 	assert_true(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
 	assert_int_equal(number, 4711);
-	end_of(child);
+	child_end(&child, SIGKILL);
 	assert_false(xb_lock_is_held(folder, XB_WRITER_LOCK, &number));
 	lock = xb_lock(folder, XB_WRITER_LOCK);
 	assert_true(lock >= 0);
@@ -135,16 +113,16 @@ TEST(gone_with_the_process)
 
 TEST(whoever_is_in_the_way_is_named)
 {
-	pid_t child = holder_of(XB_WRITER_LOCK);
+	struct child child = holder_of(XB_WRITER_LOCK);
 	char expected[64], text[256];
 
-	snprintf(expected, sizeof(expected), "process %d (`", (int)child);
+	snprintf(expected, sizeof(expected), "process %d (`", (int)child.pid);
 	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
 	assert_non_null(strstr(xb_error_message(), expected));
 	assert_non_null(strstr(xb_error_message(), "holds /mnt/writer.lock"));
 	assert_true(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
 	assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
-	end_of(child);
+	child_end(&child, SIGKILL);
 	assert_false(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
 }
 
@@ -221,29 +199,34 @@ TEST(those_who_wait_have_their_turn)
 {
 	volatile uint32_t *times = mmap(NULL, sizeof(*times), PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sigaction before, after;
 	uint32_t passed = 0;
-	pid_t child;
+	struct child child;
 
 	assert_ptr_not_equal(times, MAP_FAILED);
-	child = fork();
-	if (!child)
+	assert_int_equal(sigaction(SIGALRM, NULL, &before), 0);
+	child = child_begin();
+	if (!child.pid)
 		take_again_and_again(times);
 	for (int i = 0; i < TURNS; i++) {
-		uint32_t before;
+		uint32_t seen = *times;
 		int lock;
 
-		usleep(5000); /* the other one has it again */
-		before = *times;
+		while (*times == seen) /* the other one has had it again */
+			usleep(1000);
+		seen = *times;
 		xb_patience_set(10);
 		lock = xb_lock(folder, XB_WRITER_LOCK);
 		assert_true(lock >= 0);
-		passed += *times - before;
+		passed += *times - seen;
 		xb_unlock(lock);
 	}
-	kill(child, SIGKILL);
-	end_of(child);
+	child_end(&child, SIGKILL);
 	printf("%u times somebody else first\n", passed);
 	assert_true(passed <= 4 * TURNS);
+	/* The library installs no handler to end a wait: the program may. */
+	assert_int_equal(sigaction(SIGALRM, NULL, &after), 0);
+	assert_ptr_equal(before.sa_handler, after.sa_handler);
 }
 
 /* Others get as far as they would without a front. */
@@ -352,34 +335,25 @@ TEST(one_namespace_shares_a_directory)
 /* Returns what it says in a PID namespace of its own. */
 static int from_another_namespace(char *message, size_t size)
 {
-	int told[2], status;
+	struct child child = child_begin();
 	ssize_t got;
-	pid_t child;
 
-	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
+	if (!child.pid) {
 		pid_t inner = unshare(CLONE_NEWPID | CLONE_NEWNS) ? -1 : fork();
-		int lock = 77, error;
+		int lock = 77, error, status;
 
-		if (inner) {
+		if (inner)
 			_exit(inner < 0 || waitpid(inner, &status, 0) < 0 ? 100
 									  : WEXITSTATUS(status));
-		}
 		if (mount("proc", "/proc", "proc", 0, NULL))
-			_exit(101);
-		error = xb_lock_pid_namespace(folder, &lock);
-		if (write(told[1], xb_error_message(), strlen(xb_error_message())) < 0)
 			_exit(102);
+		error = xb_lock_pid_namespace(folder, &lock);
+		child_tell(&child, xb_error_message(), strlen(xb_error_message()));
 		_exit(error ? lock == -1 ? 1 : 2 : 0);
 	}
-	close(told[1]);
-	got = read(told[0], message, size - 1);
+	got = read(child.told, message, size - 1);
 	message[got > 0 ? got : 0] = '\0';
-	close(told[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return WEXITSTATUS(status);
+	return child_end(&child, 0);
 }
 
 TEST(another_namespace_is_refused_meanwhile)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One budget of time for all waits, and what is said meanwhile. */
-#include <stdbool.h>
+/* One budget of time for all waits, and what is said meanwhile; what the program adds to that. */
 #include <stdio.h>
 #include <string.h>
-
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,20 +29,16 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Waits until it is given up, or for so many ms. Returns how long that took. */
-static uint64_t wait_for(struct xb_wait *wait, unsigned int most, bool *gave_up)
-{
-	uint64_t start = xb_clock();
+#define SOMEBODY "somebody is in the way"
 
-	*gave_up = false;
-	while (!*gave_up && xb_clock() - start < most * UINT64_C(1000000)) {
-		*gave_up = !xb_wait_on(wait, "somebody is in the way");
-		usleep(1000);
-	}
-	return xb_clock() - start;
+/* As if it had waited for so many ms. */
+static void wait_for(struct xb_wait *wait, unsigned int ms)
+{
+	wait->begun = xb_clock() - ms * UINT64_C(1000000);
+	assert_true(xb_wait_on(wait, SOMEBODY));
 }
 
-TEST_WITH(without_patience, begin, NULL)
+TEST(without_patience)
 {
 	struct xb_wait wait = {0};
 
@@ -62,7 +56,7 @@ static const char *advice(enum xb_advice which)
 	return which == XB_ADVICE_WAIT_LONGER ? " (be patient)" : " (wrong advice)";
 }
 
-TEST_WITH(the_program_adds_its_advice, begin, NULL)
+TEST(the_program_adds_its_advice)
 {
 	struct xb_wait wait = {0};
 
@@ -73,19 +67,19 @@ TEST_WITH(the_program_adds_its_advice, begin, NULL)
 	xb_patience_set(0);
 	assert_false(xb_wait_on(&wait, "it"));
 	assert_string_equal(xb_error_message(), "gave up after waiting 0 s (be patient): it");
+	assert_string_equal(xb_advice(XB_ADVICE_REBUILD), " (wrong advice)");
 	xb_program_set("other", NULL);
 	assert_string_equal(xb_advice(XB_ADVICE_WAIT_LONGER), "");
 }
 
-TEST_WITH(all_waits_have_one_budget, begin, NULL)
+TEST(all_waits_have_one_budget)
 {
 	struct xb_wait one = {0}, two = {0};
 	uint64_t begun, least, left;
-	bool gave_up, goes_on;
+	bool goes_on;
 
 	xb_patience_set(60);
-	wait_for(&one, 600, &gave_up);
-	assert_false(gave_up);
+	wait_for(&one, 600);
 	begun = one.begun;
 	least = xb_clock() - begun;
 	xb_wait_end(&one);
@@ -94,12 +88,12 @@ TEST_WITH(all_waits_have_one_budget, begin, NULL)
 	left = 60 * XB_SECOND - one.before;
 	xb_wait_end(&one); /* once more: nothing */
 	assert_true(one.before == 60 * XB_SECOND - left);
-	usleep(300000); /* what is not waited for does not count */
-	begun = two.begun = xb_clock() - left + XB_SECOND / 5;
-	goes_on = xb_wait_on(&two, "somebody is in the way");
+	usleep(50000); /* what is not waited for does not count */
+	begun = two.begun = xb_clock() - left + XB_SECOND / 25;
+	goes_on = xb_wait_on(&two, SOMEBODY);
 	assert_true(goes_on || xb_clock() - begun >= left);
 	two.begun = xb_clock() - left;
-	assert_false(xb_wait_on(&two, "somebody is in the way"));
+	assert_false(xb_wait_on(&two, SOMEBODY));
 	assert_non_null(strstr(xb_error_message(), "gave up after waiting "));
 	assert_false(xb_wait_on(&one, "it"));
 	xb_patience_renew();
@@ -108,28 +102,26 @@ TEST_WITH(all_waits_have_one_budget, begin, NULL)
 }
 
 /* Once a wait, after a second in all. */
-TEST_WITH(it_is_said_once, begin, NULL)
+TEST(it_is_said_once)
 {
 	struct xb_wait wait = {0};
-	bool gave_up;
 
 	xb_patience_set(60);
-	wait_for(&wait, 700, &gave_up);
+	wait_for(&wait, 700);
 	xb_wait_end(&wait);
 	if (wait.before < XB_SECOND) /* a busy machine may take longer */
 		assert_int_equal(times, 0);
-	wait_for(&wait, 600, &gave_up);
-	assert_false(gave_up);
+	wait_for(&wait, 600);
 	assert_int_equal(times, 1);
 	assert_memory_equal(told, "waiting, for another 5", 22);
-	assert_non_null(strstr(told, " s at most: somebody is in the way"));
+	assert_non_null(strstr(told, " s at most: " SOMEBODY));
 	xb_wait_end(&wait);
 	assert_true(xb_wait_on(&wait, "it"));
 	assert_int_equal(times, 1);
 	xb_wait_end(&wait);
 }
 
-TEST_WITH(the_longest_patience, begin, NULL)
+TEST(the_longest_patience)
 {
 	struct xb_wait wait = {.before = XB_SECOND};
 
@@ -158,3 +150,24 @@ TEST(wakers)
 	assert_false(xb_wait_wake(true));
 	assert_int_equal(awake, 0);
 }
+
+/* As the file of this program has it: its bytes stand behind the name of the note. */
+TEST(a_build_has_a_name)
+{
+	static char file[1 << 16];
+	FILE *program = fopen("/proc/self/exe", "re");
+	size_t size, read;
+	const uint8_t *build = xb_program_build(&size);
+	const char *note;
+
+	assert_non_null(build);
+	assert_int_equal(size, 20);
+	assert_non_null(program);
+	read = fread(file, 1, sizeof(file), program);
+	fclose(program);
+	note = memmem(file, read, build, size);
+	assert_non_null(note);
+	assert_memory_equal(note - 4, "GNU", 4);
+}
+
+EACH_TEST(begin, NULL);
