@@ -1,86 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ports: text both ways, order, room, and ports of two protocols. */
+/* Ports of names, and scopes: room, what is added, ports of two protocols, and what is unsound. As
+ * text: test_texts. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "model/nameports.h"
+#include "model/scope.h"
 #include "support/cmocka.h"
-
-static void is_text(const char *text, const char *canonical)
-{
-	uint16_t ports[XB_NAME_PORTS];
-	char out[XB_PORTS_TEXT + 1];
-
-	memset(ports, 0xa5, sizeof(ports));
-	memset(out, 'z', sizeof(out));
-	if (xb_ports_parse(text, ports))
-		fail_msg("%s: %s", text, xb_error_message());
-	assert_ptr_equal(xb_ports_format(ports, out), out);
-	assert_string_equal(out, canonical);
-	assert_int_equal(out[XB_PORTS_TEXT], 'z');
-}
-
-TEST(both_ways)
-{
-	is_text("off", "off");
-	is_text("53", "53");
-	is_text("1", "1");
-	is_text("65535", "65535");
-	is_text("00053", "53");
-	is_text("853,443", "443,853");
-	is_text("4,3,2,1", "1,2,3,4");
-	is_text("2,1,4,3", "1,2,3,4");
-	is_text("65535,65534,65533,65532", "65532,65533,65534,65535");
-}
-
-TEST(what_is_no_port)
-{
-	static const char *const rows[][2] = {
-		{"", "'' is not a valid port"},
-		{"0", "'0' is not a valid port"},
-		{"00000", "'00000' is not a valid port"},
-		{"65536", "'65536' is not a valid port"},
-		{"99999", "'99999' is not a valid port"},
-		{"000053", "'000053' is not a valid port"},
-		{"4294967349", "'4294967349' is not a valid port"},
-		{"18446744073709551669", "is not a valid port"},
-		{"-1", "'-1' is not a valid port"},
-		{"+53", "'+53' is not a valid port"},
-		{" 53", "' 53' is not a valid port"},
-		{"53 ", "'53 ' is not a valid port"},
-		{"0x35", "'0x35' is not a valid port"},
-		{"53.", "'53.' is not a valid port"},
-		{",", "'' is not a valid port"},
-		{"53,", "'' is not a valid port"},
-		{",53", "'' is not a valid port"},
-		{"53,,54", "'' is not a valid port"},
-		{"53, 54", "' 54' is not a valid port"},
-		{"53;54", "'53;54' is not a valid port"},
-		{"OFF", "'OFF' is not a valid port"},
-		{"off,53", "'off' is not a valid port"},
-		{"53,off", "'off' is not a valid port"},
-		{"offside", "'offside' is not a valid port"},
-		{"53,53", "port 53 is named twice"},
-		{"53,54,053", "port 53 is named twice"},
-		{"1,2,3,4,4", "port 4 is named twice"},
-		{"1,2,3,4,5", "at most 4 ports"},
-		{"1,2,3,4,x", "'x' is not a valid port"},
-		{"\xd9\xa3", "is not a valid port"}, /* a digit, elsewhere */
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint16_t ports[XB_NAME_PORTS];
-
-		xb_error_clear();
-		if (xb_ports_parse(rows[i][0], ports) != -EINVAL)
-			fail_msg("'%s' is taken", rows[i][0]);
-		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
-		if (!strstr(xb_error_message(), rows[i][1]))
-			fail_msg("'%s': %s", rows[i][0], xb_error_message());
-	}
-}
 
 TEST(a_long_word_is_cut)
 {
@@ -158,4 +86,76 @@ TEST(of_two_protocols)
 	assert_int_equal(xb_ports_check(&full, XB_CARRIER_HTTP), -EINVAL);
 	assert_non_null(strstr(xb_error_message(), "port 4 cannot be both dns and http"));
 	assert_int_equal(xb_ports_check(&full, XB_CARRIER_DNS), -EINVAL);
+}
+
+static struct xb_scope scope_of(const char *text)
+{
+	struct xb_scope scope;
+
+	memset(&scope, 0xa5, sizeof(scope));
+	if (xb_scope_parse(text, &scope))
+		fail_msg("%s: %s", text, xb_error_message());
+	assert_true(xb_scope_is_sound(&scope));
+	return scope;
+}
+
+TEST(at_most_so_many_services)
+{
+	char text[XB_SCOPE_TEXT * 2] = "", out[XB_SCOPE_TEXT];
+	size_t used = 0;
+	struct xb_scope scope;
+
+	for (int i = 0; i < XB_SCOPE_SERVICES; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%stcp/%d-%d",
+					 i ? "," : "", 10000 + 1000 * i, 10005 + 1000 * i);
+	scope = scope_of(text);
+	assert_string_equal(xb_scope_format(&scope, out), text);
+	snprintf(text + used, sizeof(text) - used, ",udp/53");
+	assert_int_equal(xb_scope_parse(text, &scope), -EINVAL);
+	snprintf(text + used, sizeof(text) - used, ",tcp/10006");
+	scope = scope_of(text);
+	assert_int_equal(scope.count, XB_SCOPE_SERVICES);
+}
+
+TEST(ports_of_scopes)
+{
+	struct xb_scope scope = scope_of("tcp/25,tcp/100-200,icmp"), all = scope_of("all");
+
+	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 25));
+	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 100));
+	assert_true(xb_scope_has(&scope, XB_SERVICE_TCP, 200));
+	assert_false(xb_scope_has(&scope, XB_SERVICE_TCP, 201));
+	assert_false(xb_scope_has(&scope, XB_SERVICE_UDP, 25));
+	assert_true(xb_scope_has(&scope, XB_SERVICE_ICMP, 0));
+	assert_true(xb_scope_has(&all, XB_SERVICE_UDP, 0));
+}
+
+TEST(single_services)
+{
+	struct xb_service service;
+
+	assert_int_equal(xb_service_parse("udp/53", &service), 0);
+	assert_int_equal(service.protocol, XB_SERVICE_UDP);
+	assert_int_equal(service.first, 53);
+	assert_int_equal(xb_service_parse("icmp", &service), 0);
+	assert_int_equal(xb_service_parse("tcp", &service), -EINVAL);
+	assert_int_equal(xb_service_parse("tcp/1-2", &service), -EINVAL);
+	assert_int_equal(xb_service_parse("all", &service), -EINVAL);
+	xb_error_clear();
+}
+
+TEST(unsound_scopes)
+{
+	struct xb_scope scope = {.count = XB_SCOPE_SERVICES + 1};
+
+	assert_false(xb_scope_is_sound(&scope));
+	scope = (struct xb_scope){.count = 1, .service = {{XB_SERVICE_PROTOCOLS, 1, 2}}};
+	assert_false(xb_scope_is_sound(&scope));
+	scope = (struct xb_scope){.count = 1, .service = {{XB_SERVICE_TCP, 2, 1}}};
+	assert_false(xb_scope_is_sound(&scope));
+	scope = (struct xb_scope){.count = 2,
+				  .service = {{XB_SERVICE_TCP, 1, 2}, {XB_SERVICE_TCP, 3, 3}}};
+	assert_false(xb_scope_is_sound(&scope));
+	scope.service[1].first = scope.service[1].last = 4;
+	assert_true(xb_scope_is_sound(&scope));
 }
