@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exact table built by several threads, on plain memory: how full it is, and what is in it. */
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bloom/sizing.h"
 #include "support/amount.h"

@@ -18,6 +18,7 @@ static void *map_look_up(void *map, const void *index);
 #include "../../../bpf/exact.h"
 #pragma GCC diagnostic pop
 
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/confirm_table.h"
 
@@ -29,7 +30,7 @@ static void *map_look_up(void *map, const void *index);
 static const uint32_t widths[] = {16, 21, 32, 64};
 #define WIDTHS (sizeof(widths) / sizeof(widths[0]))
 
-#define RACE_MICROSECONDS 1000000
+#define RACE_MICROSECONDS amount(250000, 1000000)
 #define ENOUGH_LOOKS	  10000 /* for a race */
 #define ENOUGH_MOVES	  1000
 
@@ -359,7 +360,7 @@ static void run_race(uint32_t width, enum pace pace)
 	begin_race(&race, width, pace);
 	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
-	for (int tries = 0; tries < 100; tries++) {
+	for (int tries = 0; tries < 400; tries++) {
 		usleep(RACE_MICROSECONDS);
 		if (have_met(&race, tries))
 			break;

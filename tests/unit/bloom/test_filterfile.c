@@ -2,9 +2,6 @@
 /* Files of filters: they come back as they were, and what is cut short or damaged is refused. */
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

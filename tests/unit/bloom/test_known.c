@@ -4,9 +4,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bloom/sizing.h"
 #include "support/amount.h"

@@ -2,10 +2,6 @@
 /* Does what lies a bit beside listed addresses hit the Bloom filter more often than promised?
  * With the bits of the probes cut out of fewer multiplications they did, by a third. Keys by
  * chance; bounds so wide that chance does not reach them. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "bloom/sizing.h"
@@ -16,18 +12,20 @@
 #define RATE   1e-2
 #define KEYS   ((int)amount(4, 8))
 
-/* Not 0: the addresses are listed for a service. */
-static uint64_t mark;
-
-/* Not 0: they are IPv6 prefixes, which differ in this word, the last they have. */
-static uint32_t word6;
-
-/* Not 0: they are names of three words, and the address is this half of the words, from 1 on, or
- * the first label in letters. */
-static uint32_t half;
-
 #define HALVES	6
 #define LETTERS (HALVES + 1)
+
+/* What is listed: addresses of IPv4, or what has their bits somewhere. */
+static struct subject {
+	const char *name;
+	bool often;	/* not only in the long run; the others have the same sums, with factors of
+			   their own */
+	uint32_t class; /* not 0: the addresses are listed for a service */
+	uint32_t word6; /* not 0: IPv6 prefixes, which differ in this word, the last they have */
+	uint32_t half;	/* not 0: names of three words, and this half of them, from 1 on, or the
+			   first label in letters */
+	uint64_t mark;	/* of the class */
+} subject;
 
 struct filter {
 	struct xb_geometry geometry;
@@ -39,11 +37,11 @@ struct filter {
 
 static uint64_t hash_net6(const struct filter *filter, uint32_t address)
 {
-	uint32_t words[5] = {[1] = word6 > 1 ? 0x20010db8 : 0};
+	uint32_t words[5] = {[1] = subject.word6 > 1 ? 0x20010db8 : 0};
 
-	words[word6] = address;
+	words[subject.word6] = address;
 	return xb_hash_ipv6(&filter->key6, (uint64_t)words[1] << 32 | words[2],
-			    (uint64_t)words[3] << 32 | words[4], 32 * word6);
+			    (uint64_t)words[3] << 32 | words[4], 32 * subject.word6);
 }
 
 /* "com", "example", and eight letters, four bits each, which take another word. */
@@ -54,9 +52,9 @@ static uint32_t words_of_name(uint32_t address, uint64_t words[4])
 	words[0] = 0x6d6f6303;
 	words[1] = 0x656c706d61786507;
 	words[2] = 0x7777777777777707;
-	if (half < LETTERS) {
-		uint32_t shift = half & 1 ? 0 : 32;
-		uint64_t *word = &words[(half - 1) / 2];
+	if (subject.half < LETTERS) {
+		uint32_t shift = subject.half & 1 ? 0 : 32;
+		uint64_t *word = &words[(subject.half - 1) / 2];
 
 		*word = (*word & ~(0xffffffffULL << shift)) | (uint64_t)address << shift;
 		return 3;
@@ -81,12 +79,13 @@ static uint64_t hash_name(const struct filter *filter, uint32_t address)
 
 static struct xb_probes probes_of(const struct filter *filter, uint32_t address)
 {
-	if (half)
+	if (subject.half)
 		return xb_probes_of(&filter->key, hash_name(filter, address));
-	if (word6)
+	if (subject.word6)
 		return xb_probes_of(&filter->key, hash_net6(filter, address));
-	return xb_probes_of(&filter->key, mark ? xb_hash_scoped4(&filter->key, mark, address)
-					       : xb_hash_ipv4(&filter->key, address));
+	return xb_probes_of(&filter->key,
+			    subject.mark ? xb_hash_scoped4(&filter->key, subject.mark, address)
+					 : xb_hash_ipv4(&filter->key, address));
 }
 
 static struct xb_block *block_of(const struct filter *filter, const struct xb_probes *probes)
@@ -126,7 +125,7 @@ static void draw_keys(struct filter *filter)
 {
 	filter->key = (struct xb_key){.a = draw(), .b = draw()};
 	assert_int_equal(getrandom(&filter->key6, sizeof(filter->key6), 0), sizeof(filter->key6));
-	for (uint32_t i = 0; half && i <= 4; i++)
+	for (uint32_t i = 0; subject.half && i <= 4; i++)
 		filter->name_key.place[i] =
 			(struct xb_name_factors){{draw(), draw()}, {draw(), draw()}};
 }
@@ -177,7 +176,7 @@ static void measure(uint32_t distance, double times[32])
 		times[bit] = 2 * tried[bit] < LISTED * KEYS ? 1 : wrong[bit] / tried[bit] / RATE;
 }
 
-static void check(const char *what, uint32_t distance)
+static void is_no_more_often(uint32_t distance)
 {
 	double times[32], worst = 0, sum = 0;
 
@@ -186,36 +185,40 @@ static void check(const char *what, uint32_t distance)
 		sum += times[bit] / 32;
 		worst = times[bit] > worst ? times[bit] : worst;
 	}
-	printf("%s: %.3f times the promise, of the worst bit %.3f\n", what, sum, worst);
+	printf("%s, %u apart: %.3f times the promise, of the worst bit %.3f\n", subject.name,
+	       distance, sum, worst);
 	assert_true(worst <= 1.15);
 	assert_true(sum <= 1.05);
 	assert_true(sum > 0.5);
 }
 
-TEST(scattered)
+TEST(beside_listed)
 {
-	check("scattered", 0);
-}
+	static const uint32_t distances[] = {0 /* scattered */, 2, 256, 1024, 65536};
+	static const struct subject subjects[] = {
+		{.name = "IPv4", .often = true},
+		{.name = "IPv4 for a service", .often = true, .class = 1},
+		{.name = "word 1 of IPv6", .often = true, .word6 = 1},
+		{.name = "word 2 of IPv6", .word6 = 2},
+		{.name = "word 3 of IPv6", .word6 = 3},
+		{.name = "word 4 of IPv6", .often = true, .word6 = 4},
+		{.name = "half 1 of a name", .often = true, .half = 1},
+		{.name = "half 2 of a name", .half = 2},
+		{.name = "half 3 of a name", .half = 3},
+		{.name = "half 4 of a name", .half = 4},
+		{.name = "half 5 of a name", .half = 5},
+		{.name = "half 6 of a name", .often = true, .half = 6},
+		{.name = "letters of a name", .often = true, .half = LETTERS},
+	};
 
-TEST(in_a_row)
-{
-	check("in a row", 2);
-}
-
-TEST(at_a_distance)
-{
-	check("256 apart", 256);
-	check("1024 apart", 1024);
-	check("65536 apart", 65536);
-}
-
-TEST(for_a_service)
-{
-	mark = xb_scoped4_mark(1, 32);
-	scattered(state);
-	in_a_row(state);
-	at_a_distance(state);
-	mark = 0;
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+		if (!amount(subjects[i].often, 1))
+			continue;
+		subject = subjects[i];
+		subject.mark = subject.class ? xb_scoped4_mark(subject.class, 32) : 0;
+		for (size_t j = 0; j < sizeof(distances) / sizeof(distances[0]); j++)
+			is_no_more_often(distances[j]);
+	}
 }
 
 /* The same addresses, asked for in each other class and length. */
@@ -227,40 +230,18 @@ TEST(in_other_classes)
 
 	assert_int_equal(xb_size_bloom(LISTED, RATE, &filter.geometry), 0);
 	filter.blocks = calloc(filter.geometry.blocks, sizeof(*filter.blocks));
-	mark = xb_scoped4_mark(1, 32);
+	subject = (struct subject){0};
+	subject.mark = xb_scoped4_mark(1, 32);
 	for (uint32_t i = 0; i < LISTED; i++)
 		add(&filter, address_at(base, 1, i));
 	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
-		mark = xb_scoped4_mark(class, class == 1 ? 31 : 32);
+		subject.mark = xb_scoped4_mark(class, class == 1 ? 31 : 32);
 		for (uint32_t i = 0; i < LISTED; i++, tried++)
 			wrong += hits(&filter, address_at(base, 1, i));
 	}
-	mark = 0;
 	free(filter.blocks);
 	rate = wrong / tried / RATE;
 	printf("in other classes: %.3f times the promise\n", rate);
 	assert_true(rate <= 1.1);
 	assert_true(rate > 0.5);
-}
-
-TEST(of_ipv6)
-{
-	for (word6 = 1; word6 <= 4; word6++) {
-		printf("word %u of IPv6\n", word6);
-		scattered(state);
-		in_a_row(state);
-		at_a_distance(state);
-	}
-	word6 = 0;
-}
-
-TEST(of_names)
-{
-	for (half = 1; half <= LETTERS; half++) {
-		printf(half < LETTERS ? "half %u of a name\n" : "letters of a name\n", half);
-		scattered(state);
-		in_a_row(state);
-		at_a_distance(state);
-	}
-	half = 0;
 }

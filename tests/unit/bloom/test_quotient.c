@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses as quotients: no two of them are taken for each other, and lists of any kind spread. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/confirm_table.h"
