@@ -3,8 +3,6 @@
 #ifndef XB_TESTS_CHILD_H
 #define XB_TESTS_CHILD_H
 
-#include <stdbool.h>
-
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmocka, and a list of a program's tests, in the order of the file, which each test enters by its
- * definition. */
+/* cmocka, with what nearly every test includes beside it; and a list of a program's tests, in the
+ * order of the file, which each test enters by its definition. */
 #ifndef XB_TESTS_CMOCKA_H
 #define XB_TESTS_CMOCKA_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

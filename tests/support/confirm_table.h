@@ -3,9 +3,6 @@
 #ifndef XB_TESTS_CONFIRM_TABLE_H
 #define XB_TESTS_CONFIRM_TABLE_H
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,11 +3,7 @@
 #ifndef XB_TESTS_LISTFILE_H
 #define XB_TESTS_LISTFILE_H
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"

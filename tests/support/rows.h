@@ -4,10 +4,6 @@
 #ifndef XB_TESTS_ROWS_H
 #define XB_TESTS_ROWS_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/cmocka.h"
 
 #define ROWS_ROOM 8192 /* bytes of a row, and of what becomes of it */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arrays that grow and copies that stay where they are, of no bytes and of more than there can be.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"

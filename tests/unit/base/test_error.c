@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages: their class and code, what is too long, and what is not safe for a terminal. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "support/cmocka.h"

@@ -2,10 +2,6 @@
 /* Files that get their name when they are complete; plain files with one name, whatever somebody
  * put in their place; files of the kernel, and the PID namespace, that are read at once; and what
  * is written as a whole. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Notes in lock files: believed of a process that is there since before they were written, of no
  * other, and safe for a terminal whatever they hold. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

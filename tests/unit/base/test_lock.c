@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks between processes, their numbers, and what is said where they cannot be had. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -120,6 +117,9 @@ TEST(whoever_is_in_the_way_is_named)
 	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
 	assert_non_null(strstr(xb_error_message(), expected));
 	assert_non_null(strstr(xb_error_message(), "holds /mnt/writer.lock"));
+	xb_patience_set(1);
+	assert_int_equal(xb_lock(folder, XB_WRITER_LOCK), -EBUSY);
+	assert_non_null(strstr(xb_error_message(), "gave up after waiting 1 s: process "));
 	assert_true(xb_lock_holder(folder, XB_WRITER_LOCK, text, sizeof(text)));
 	assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
 	child_end(&child, SIGKILL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Windows into files: pages as they are touched, and never one beyond the end. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +11,7 @@
 
 static size_t page;
 static int file = -1;
+static struct xb_mapping window;
 
 /* Each byte of a page is its number and one. */
 static int begin(void **state)
@@ -30,28 +27,26 @@ static int begin(void **state)
 		    pwrite(file, &number, 1, (off_t)((i + 1) * page - 1)) != 1)
 			return -1;
 	}
-	return 0;
+	return xb_mapping_open(&window, file, PAGES * page);
 }
 
 static int end(void **state)
 {
+	xb_mapping_close(&window);
 	return close(file);
 }
 
-static unsigned int pages_mapped(const struct xb_mapping *window)
+static unsigned int pages_mapped(const struct xb_mapping *of)
 {
 	unsigned int count = 0;
 
-	for (size_t i = 0; i < window->size / page; i++)
-		count += window->mapped[i];
+	for (size_t i = 0; i < of->size / page; i++)
+		count += of->mapped[i];
 	return count;
 }
 
 TEST(only_what_is_touched)
 {
-	struct xb_mapping window;
-
-	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(window.size, PAGES * page);
 	assert_int_equal(pages_mapped(&window), 0);
 	assert_int_equal(xb_mapping_map(&window, 2 * page, 1), 0);
@@ -68,10 +63,8 @@ TEST(only_what_is_touched)
 
 TEST(bytes_that_span_pages)
 {
-	struct xb_mapping window;
 	uint8_t byte;
 
-	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(xb_mapping_map(&window, 3 * page - 1, 2), 0);
 	assert_int_equal(pages_mapped(&window), 2);
 	assert_int_equal(window.base[3 * page - 1], 3);
@@ -87,14 +80,10 @@ TEST(bytes_that_span_pages)
 	assert_int_equal(xb_mapping_map(&window, 0, PAGES * page), 0);
 	assert_int_equal(pages_mapped(&window), PAGES);
 	assert_int_equal(window.base[PAGES * page - 1], PAGES);
-	xb_mapping_close(&window);
 }
 
 TEST(all_at_once)
 {
-	struct xb_mapping window;
-
-	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	assert_int_equal(xb_mapping_map(&window, 0, 1), 0);
 	assert_int_equal(xb_mapping_map_all(&window), 0);
 	assert_null(window.mapped);
@@ -103,42 +92,37 @@ TEST(all_at_once)
 	assert_int_equal(xb_mapping_map_all(&window), 0);
 	assert_int_equal(xb_mapping_map(&window, page, page), 0);
 	assert_true(xb_mapping_map(&window, PAGES * page, 1) < 0);
-	xb_mapping_close(&window);
 }
 
 TEST(whole_pages_are_reserved)
 {
-	struct xb_mapping window;
+	struct xb_mapping other;
 
-	assert_int_equal(xb_mapping_open(&window, file, 1), 0);
-	assert_int_equal(window.size, page);
-	xb_mapping_close(&window);
-	assert_int_equal(xb_mapping_open(&window, file, page + 1), 0);
-	assert_int_equal(window.size, 2 * page);
-	assert_int_equal(xb_mapping_map(&window, 2 * page - 1, 1), 0);
-	assert_true(xb_mapping_map(&window, 2 * page, 1) < 0);
-	xb_mapping_close(&window);
+	assert_int_equal(xb_mapping_open(&other, file, 1), 0);
+	assert_int_equal(other.size, page);
+	xb_mapping_close(&other);
+	assert_int_equal(xb_mapping_open(&other, file, page + 1), 0);
+	assert_int_equal(other.size, 2 * page);
+	assert_int_equal(xb_mapping_map(&other, 2 * page - 1, 1), 0);
+	assert_true(xb_mapping_map(&other, 2 * page, 1) < 0);
+	xb_mapping_close(&other);
 }
 
 TEST(nothing_beyond_the_end)
 {
 	const struct {
 		size_t offset, size;
-	} rows[] = {
-		{PAGES * page, 1},
-		{PAGES * page - 1, 2},
-		{0, PAGES * page + 1},
-		{0, SIZE_MAX},
-		{SIZE_MAX, 1},
-		{SIZE_MAX, SIZE_MAX},
-		{page, SIZE_MAX - page + 1},
-		{page, SIZE_MAX},
-		{0, 0},
-		{page, 0},
-	};
-	struct xb_mapping window;
+	} rows[] = {{PAGES * page, 1},
+		    {PAGES * page - 1, 2},
+		    {0, PAGES * page + 1},
+		    {0, SIZE_MAX},
+		    {SIZE_MAX, 1},
+		    {SIZE_MAX, SIZE_MAX},
+		    {page, SIZE_MAX - page + 1},
+		    {page, SIZE_MAX},
+		    {0, 0},
+		    {page, 0}};
 
-	assert_int_equal(xb_mapping_open(&window, file, PAGES * page), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		xb_error_clear();
 		assert_int_equal(xb_mapping_map(&window, rows[i].offset, rows[i].size), -EIO);
@@ -146,27 +130,26 @@ TEST(nothing_beyond_the_end)
 		assert_non_null(strstr(xb_error_message(), "the filter has no "));
 		assert_int_equal(pages_mapped(&window), 0);
 	}
-	xb_mapping_close(&window);
 }
 
 TEST(what_cannot_be_mapped)
 {
-	struct xb_mapping window;
+	struct xb_mapping other;
 
-	assert_int_equal(xb_mapping_open(&window, -1, PAGES * page), 0);
-	assert_int_equal(xb_mapping_map(&window, 0, 1), -EBADF);
+	assert_int_equal(xb_mapping_open(&other, -1, PAGES * page), 0);
+	assert_int_equal(xb_mapping_map(&other, 0, 1), -EBADF);
 	assert_non_null(strstr(xb_error_message(), "cannot map "));
-	assert_int_equal(pages_mapped(&window), 0);
-	assert_int_equal(xb_mapping_map_all(&window), -EBADF);
-	assert_non_null(window.mapped);
-	xb_mapping_close(&window);
+	assert_int_equal(pages_mapped(&other), 0);
+	assert_int_equal(xb_mapping_map_all(&other), -EBADF);
+	assert_non_null(other.mapped);
+	xb_mapping_close(&other);
 	/* Nothing to reserve, and more than there is. */
-	assert_true(xb_mapping_open(&window, file, 0) < 0);
-	xb_mapping_close(&window);
-	assert_true(xb_mapping_open(&window, file, SIZE_MAX) < 0);
+	assert_true(xb_mapping_open(&other, file, 0) < 0);
+	xb_mapping_close(&other);
+	assert_true(xb_mapping_open(&other, file, SIZE_MAX) < 0);
 	assert_non_null(strstr(xb_error_message(), "cannot reserve "));
-	assert_null(window.mapped);
-	xb_mapping_close(&window);
+	assert_null(other.mapped);
+	xb_mapping_close(&other);
 }
 
 EACH_TEST(begin, end);

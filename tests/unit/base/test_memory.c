@@ -3,9 +3,6 @@
  * versions, their parents, no limit, and files that are not there. The identity of the boot, too.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

@@ -2,12 +2,8 @@
 /* Interfaces, rtnetlink and network namespaces, in a namespace of its own: names and numbers;
  * attributes of messages that are short, damaged or twice there, and how a conversation with the
  * kernel ends; which namespaces are the same, how to enter one, and which are gone. */
-#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One budget of time for all waits, and what is said meanwhile; what the program adds to that. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -72,25 +72,3 @@ TEST(parts_are_the_whole)
 		assert_memory_equal(half, whole, sizeof(whole));
 	}
 }
-
-TEST(each_byte_and_the_key_count)
-{
-	static const uint64_t other[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0909};
-	uint8_t bytes[100] = {0};
-	uint64_t before[2], after[2];
-	struct xb_siphash hash;
-
-	hash_of(bytes, sizeof(bytes), before);
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		bytes[i] = 1;
-		hash_of(bytes, sizeof(bytes), after);
-		assert_true(before[0] != after[0] && before[1] != after[1]);
-		bytes[i] = 0;
-	}
-	hash_of(bytes, sizeof(bytes) - 1, after);
-	assert_true(before[0] != after[0]);
-	xb_siphash_begin(&hash, other);
-	xb_siphash_add(&hash, bytes, sizeof(bytes));
-	xb_siphash_end(&hash, after);
-	assert_true(before[0] != after[0] && before[1] != after[1]);
-}

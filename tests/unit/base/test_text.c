@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UTF-8 and what is safe for a terminal; numbers as people write them; paths that fit to the last
  * byte, and one byte more. */
-#include <errno.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -26,49 +23,26 @@ TEST(numbers)
 /* RFC 3629: the first and the last of each length, and what lies just beside them. */
 TEST(characters)
 {
-	static const struct {
-		const char *text;
-		size_t bytes;
-	} rows[] = {
-		{"a", 1},
-		{"\x7f", 1},
-		{"\x80", 0},
-		{"\xbf", 0},
-		{"\xc0\x80", 0},
-		{"\xc1\xbf", 0},
-		{"\xc2\x80", 2},
-		{"\xdf\xbf", 2},
-		{"\xc2\x7f", 0},
-		{"\xc2\xc0", 0},
-		{"\xc2", 0},
-		{"\xe0\x9f\xbf", 0},
-		{"\xe0\xa0\x80", 3},
-		{"\xed\x9f\xbf", 3},
-		{"\xed\xa0\x80", 0},
-		{"\xed\xbf\xbf", 0},
-		{"\xee\x80\x80", 3},
-		{"\xef\xbf\xbf", 3},
-		{"\xef\xbf", 0},
-		{"\xe1\x80\x7f", 0},
-		{"\xf0\x8f\xbf\xbf", 0},
-		{"\xf0\x90\x80\x80", 4},
-		{"\xf4\x8f\xbf\xbf", 4},
-		{"\xf4\x90\x80\x80", 0},
-		{"\xf5\x80\x80\x80", 0},
-		{"\xf1\x80\x80\xc0", 0},
-		{"\xf1\x80\x80", 0},
-		{"\xff", 0},
+	static const char *const of_bytes[][19] = {
+		{"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2\x7f", "\xc2\xc0", "\xc2",
+		 "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xef\xbf", "\xe1\x80\x7f",
+		 "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf1\x80\x80\xc0",
+		 "\xf1\x80\x80", "\xff"},
+		{"a", "\x7f"},
+		{"\xc2\x80", "\xdf\xbf"},
+		{"\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf"},
+		{"\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"},
 	};
 
 	assert_int_equal(xb_utf8_character("a", 0), 0);
 	assert_int_equal(xb_utf8_character("\xc2\x80", 0), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t size = strlen(rows[i].text);
-
-		assert_int_equal(xb_utf8_character(rows[i].text, size), rows[i].bytes);
-		/* What lies behind the end is no part of it. */
-		for (size_t less = 1; less < rows[i].bytes; less++)
-			assert_int_equal(xb_utf8_character(rows[i].text, less), 0);
+	for (size_t bytes = 0; bytes < sizeof(of_bytes) / sizeof(of_bytes[0]); bytes++) {
+		for (const char *const *text = of_bytes[bytes]; *text; text++) {
+			assert_int_equal(xb_utf8_character(*text, strlen(*text)), bytes);
+			/* What lies behind the end is no part of it. */
+			for (size_t less = 1; less < bytes; less++)
+				assert_int_equal(xb_utf8_character(*text, less), 0);
+		}
 	}
 	assert_int_equal(xb_utf8_character("", 1), 1);
 }

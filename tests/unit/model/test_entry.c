@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Entries: their kinds, wider ones; their keys, whole, cut and damaged; their order, and how they
  * are sorted. As text: test_texts. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "model/entry.h"
 #include "model/nearmiss.h"
@@ -256,20 +252,18 @@ TEST(names_that_are_none)
 	static const struct {
 		const char *key;
 		size_t size, taken;
-	} rows[] = {
-		{"\6", 1, 0},
-		{"\6\0", 2, 0},
-		{"\6\1a", 3, 3},
-		{"\6\1a\0", 4, 4},
-		{"\6\1a\0\0", 5, 0},
-		{"\6\0\1a", 4, 0},
-		{"\6\1a\0\1b", 6, 0},
-		{"\6\2a", 3, 0},
-		{"\6\1a\1", 4, 0},
-		{"\7\3com\7example", 13, 13},
-		{"\7\3com\7exampl", 12, 0},
-		{"\6\xff", 2, 0},
-	};
+	} rows[] = {{"\6", 1, 0},
+		    {"\6\0", 2, 0},
+		    {"\6\1a", 3, 3},
+		    {"\6\1a\0", 4, 4},
+		    {"\6\1a\0\0", 5, 0},
+		    {"\6\0\1a", 4, 0},
+		    {"\6\1a\0\1b", 6, 0},
+		    {"\6\2a", 3, 0},
+		    {"\6\1a\1", 4, 0},
+		    {"\7\3com\7example", 13, 13},
+		    {"\7\3com\7exampl", 12, 0},
+		    {"\6\xff", 2, 0}};
 	uint8_t key[300];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hashes of names and of IPv6 prefixes: what they are, and that any two names, or prefixes, hit
  * each other no more often than chance would have it, however they were chosen. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/name.h"
 #include "support/amount.h"
 #include "support/cmocka.h"

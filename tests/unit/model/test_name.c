@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names: their form, how far they go, and that both sides hash alike. As text: test_texts. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "model/name.h"
 #include "support/cmocka.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ports of names, and scopes: room, what is added, ports of two protocols, and what is unsound. As
  * text: test_texts. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "model/nameports.h"
 #include "model/scope.h"

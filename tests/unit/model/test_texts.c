@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text of people as rows of texts.rows: what each kind of it becomes, or why it is refused. */
-#include <errno.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "model/bogon.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Policies and verdicts by name, and numbers that have none. */
-#include <errno.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "model/origin.h"
 #include "model/policy.h"
