@@ -102,14 +102,14 @@ TEST(numbers_of_nothing)
 
 TEST(no_descriptor_is_no_answer)
 {
-	struct rlimit before, none;
+	struct rlimit before, closed;
 	char name[IF_NAMESIZE] = "before", message[256];
 	uint32_t ifindex = 77;
 	int by_name, by_number;
 
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	closed = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &closed), 0);
 	xb_error_clear();
 	by_name = xb_ifindex("lo", &ifindex);
 	snprintf(message, sizeof(message), "%s", xb_error_message());
@@ -127,67 +127,66 @@ TEST(no_descriptor_is_no_answer)
 
 TEST(requests_begin_empty)
 {
-	struct xb_netlink_request request;
-	struct nlmsghdr *header = (void *)request.bytes;
+	struct xb_netlink_request made;
+	struct nlmsghdr *header = (void *)made.bytes;
 	struct ifinfomsg *link;
 
-	memset(&request, 0xa5, sizeof(request));
-	link = xb_netlink_begin(&request, RTM_GETLINK, NLM_F_DUMP, sizeof(*link));
-	assert_ptr_equal(link, request.bytes + NLMSG_HDRLEN);
+	memset(&made, 0xa5, sizeof(made));
+	link = xb_netlink_begin(&made, RTM_GETLINK, NLM_F_DUMP, sizeof(*link));
+	assert_ptr_equal(link, made.bytes + NLMSG_HDRLEN);
 	assert_int_equal(header->nlmsg_type, RTM_GETLINK);
 	assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
 	assert_int_equal(header->nlmsg_len, NLMSG_HDRLEN + sizeof(*link));
-	for (size_t i = NLMSG_HDRLEN; i < sizeof(request.bytes); i++)
-		assert_int_equal(request.bytes[i], 0);
+	for (size_t i = NLMSG_HDRLEN; i < sizeof(made.bytes); i++)
+		assert_int_equal(made.bytes[i], 0);
 }
 
-static struct nlmsghdr *begin_message(struct xb_netlink_request *request)
+static struct xb_netlink_request request;
+static struct nlmsghdr *message = (void *)request.bytes;
+static const struct nlattr stale, *table[MOST + 2];
+
+static int begin_message(void **state)
 {
-	xb_netlink_begin(request, RTM_NEWLINK, 0, sizeof(struct ifinfomsg));
-	return (void *)request->bytes;
+	xb_netlink_begin(&request, RTM_NEWLINK, 0, sizeof(struct ifinfomsg));
+	return 0;
 }
 
-static void dirty(const struct nlattr **table)
+/* Into a table that had others. */
+static void read_attributes(struct nlmsghdr *from)
 {
-	static const struct nlattr none;
+	for (int i = 0; i <= MOST + 1; i++)
+		table[i] = &stale;
+	xb_netlink_attributes(from, sizeof(struct ifinfomsg), table, MOST);
+	assert_ptr_equal(table[MOST + 1], &stale);
+}
 
+static void read_nested(const struct nlattr *outer)
+{
 	for (int i = 0; i <= MOST; i++)
-		table[i] = &none;
-	table[MOST + 1] = &none;
+		table[i] = &stale;
+	xb_netlink_nested(outer, table, MOST);
 }
 
 TEST(attributes_by_type)
 {
-	struct xb_netlink_request request;
-	struct nlmsghdr *message = begin_message(&request);
-	const struct nlattr *table[MOST + 2], *behind;
-
 	mnl_attr_put_u32(message, 1, 11);
 	mnl_attr_put_u32(message, MOST, 33);
 	mnl_attr_put_u32(message, MOST + 1, 44);
 	mnl_attr_put_u32(message, NLA_F_NESTED | 2, 22);
 	mnl_attr_put_u32(message, 1, 12);
-	dirty(table);
-	behind = table[MOST + 1];
-	xb_netlink_attributes(message, sizeof(struct ifinfomsg), table, MOST);
+	read_attributes(message);
 	assert_null(table[0]);
 	assert_int_equal(xb_netlink_u32(table[1]), 12); /* the last one counts */
 	assert_int_equal(xb_netlink_u32(table[2]), 22);
 	assert_int_equal(xb_netlink_u32(table[3]), 33);
-	assert_ptr_equal(table[MOST + 1], behind);
 }
 
 TEST(messages_without_attributes)
 {
-	struct xb_netlink_request request;
-	struct nlmsghdr *message = begin_message(&request);
-	const struct nlattr *table[MOST + 2];
-
 	for (uint32_t size = NLMSG_HDRLEN; size <= NLMSG_HDRLEN + sizeof(struct ifinfomsg);
 	     size++) {
 		message->nlmsg_len = size; /* a header that is cut short, too */
-		dirty(table);
-		xb_netlink_attributes(message, sizeof(struct ifinfomsg), table, MOST);
+		read_attributes(message);
 		for (int i = 0; i <= MOST; i++)
 			assert_null(table[i]);
 	}
@@ -197,67 +196,54 @@ TEST(messages_without_attributes)
  * to which libmnl rounds the length up, as the kernel does. */
 TEST(attributes_that_are_cut)
 {
-	struct xb_netlink_request request;
-	struct nlmsghdr *whole = begin_message(&request);
 	uint32_t first;
 
-	mnl_attr_put_u32(whole, 1, 11);
-	first = whole->nlmsg_len;
-	mnl_attr_put_u32(whole, 2, 22);
-	for (uint32_t size = first; size < whole->nlmsg_len; size += NLMSG_ALIGNTO) {
-		struct nlmsghdr *message = malloc(size);
-		const struct nlattr *table[MOST + 2];
+	mnl_attr_put_u32(message, 1, 11);
+	first = message->nlmsg_len;
+	mnl_attr_put_u32(message, 2, 22);
+	for (uint32_t size = first; size < message->nlmsg_len; size += NLMSG_ALIGNTO) {
+		struct nlmsghdr *part = malloc(size);
 
-		assert_non_null(message);
-		memcpy(message, whole, size);
-		message->nlmsg_len = size;
-		xb_netlink_attributes(message, sizeof(struct ifinfomsg), table, MOST);
+		assert_non_null(part);
+		memcpy(part, message, size);
+		part->nlmsg_len = size;
+		read_attributes(part);
 		assert_int_equal(xb_netlink_u32(table[1]), 11);
 		assert_null(table[2]);
-		free(message);
+		free(part);
 	}
 }
 
 TEST(lengths_that_lie)
 {
 	static const uint16_t lengths[] = {0, 1, 3, 5 + 4 + 4, 0xffff};
+	struct nlattr *attribute = mnl_nlmsg_get_payload_tail(message);
 
+	mnl_attr_put_u32(message, 1, 11);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		struct xb_netlink_request request;
-		struct nlmsghdr *message = begin_message(&request);
-		struct nlattr *attribute = mnl_nlmsg_get_payload_tail(message);
-		const struct nlattr *table[MOST + 2];
-
-		mnl_attr_put_u32(message, 1, 11);
 		attribute->nla_len = lengths[i];
-		xb_netlink_attributes(message, sizeof(struct ifinfomsg), table, MOST);
+		read_attributes(message);
 		assert_null(table[1]);
 	}
 }
 
 TEST(nested_ones)
 {
-	struct xb_netlink_request request;
-	struct nlmsghdr *message = begin_message(&request);
-	const struct nlattr *table[MOST + 2];
-	struct nlattr *outer;
+	struct nlattr *outer = mnl_attr_nest_start(message, 9);
 
-	outer = mnl_attr_nest_start(message, 9);
 	mnl_attr_put_u32(message, 1, 111);
 	mnl_attr_put_u32(message, MOST + 1, 4);
 	mnl_attr_nest_end(message, outer);
 	mnl_attr_put_u32(message, 2, 22); /* behind the nest */
-	dirty(table);
-	xb_netlink_nested(outer, table, MOST);
+	read_nested(outer);
 	assert_null(table[0]);
 	assert_int_equal(xb_netlink_u32(table[1]), 111);
 	assert_null(table[2]);
-	dirty(table);
-	xb_netlink_nested(NULL, table, MOST);
+	read_nested(NULL);
 	for (int i = 0; i <= MOST; i++)
 		assert_null(table[i]);
 	outer->nla_len = NLA_HDRLEN;
-	xb_netlink_nested(outer, table, MOST);
+	read_nested(outer);
 	assert_null(table[1]);
 }
 
@@ -284,9 +270,9 @@ struct seen {
 	int32_t index;
 };
 
-static int see(const struct nlmsghdr *message, void *context)
+static int see(const struct nlmsghdr *answer, void *context)
 {
-	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(answer);
 	struct seen *seen = context;
 
 	seen->answers++;
@@ -296,12 +282,12 @@ static int see(const struct nlmsghdr *message, void *context)
 
 static int ask_link(int32_t index, uint16_t flags, struct seen *seen)
 {
-	struct xb_netlink_request request;
-	struct ifinfomsg *link = xb_netlink_begin(&request, RTM_GETLINK, flags, sizeof(*link));
+	struct xb_netlink_request asked;
+	struct ifinfomsg *link = xb_netlink_begin(&asked, RTM_GETLINK, flags, sizeof(*link));
 
 	link->ifi_index = index;
 	xb_error_clear();
-	return xb_netlink_ask(&request, see, seen);
+	return xb_netlink_ask(&asked, see, seen);
 }
 
 TEST(one_answer)
@@ -327,7 +313,6 @@ TEST(what_there_is_not)
 
 TEST(what_the_kernel_refuses)
 {
-	struct xb_netlink_request request;
 	struct seen seen = {0};
 
 	xb_netlink_begin(&request, RTM_GETLINK, 0, 1); /* less than its header */
@@ -494,4 +479,5 @@ TEST(gone_with_its_last_process)
 	assert_false(xb_netns_is_gone(&self));
 }
 
+EACH_TEST(begin_message, NULL);
 ALL_TESTS(begin, NULL);
