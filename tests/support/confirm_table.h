@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "support/cmocka.h"
 #include "support/exact_contents.h"
 
 static uint64_t seed;
