@@ -20,6 +20,7 @@
 #include "base/paths.h"
 #include "cli/crash.h"
 #include "support/cmocka.h"
+#include "support/texts.h"
 
 #define CODE 3
 
@@ -43,8 +44,77 @@ static const volatile uint8_t *cut_file(const char *name)
 	return bytes;
 }
 
-/* Runs it in a child. Returns how that ended, and puts what it said into text. */
-static int outcome(void (*what)(void), char *text, size_t size)
+static void fault(void)
+{
+	volatile uintptr_t nowhere = 4096;
+
+	seen = *(const volatile uint8_t *)nowhere;
+}
+
+static void undo(void)
+{
+	if (write(STDERR_FILENO, "undone, ", 8) < 0)
+		_exit(103);
+}
+
+static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
+{
+	fault();
+	return calloc(count, size);
+}
+
+static void *abort_for_zlib(void *opaque, unsigned int count, unsigned int size)
+{
+	abort();
+}
+
+/* One step of the reader, with the part of a path and the message that it has, or NULL. */
+static void do_step(const char *step, const char *part, const char *message)
+{
+	z_stream stream = {0};
+
+	if (!strcmp(step, "expect"))
+		xb_mapfault_expect(part, "%s", message);
+	else if (!strcmp(step, "end"))
+		xb_mapfault_end(part);
+	else if (!strcmp(step, "watch"))
+		crash_watch(CODE);
+	else if (!strcmp(step, "undoing"))
+		crash_before_end(undo);
+	else if (!strcmp(step, "undoing-no-more"))
+		crash_before_end(NULL);
+	else if (!strcmp(step, "read"))
+		seen = *cut_file(part);
+	else if (!strcmp(step, "fault"))
+		fault();
+	else if (!strcmp(step, "abort"))
+		abort();
+	else if (!strcmp(step, "by-zlib"))
+		xb_mapfault_read_by(part, (const void *)(uintptr_t)deflateEnd);
+	else if (!strcmp(step, "by-the-program"))
+		xb_mapfault_read_by(part, (const void *)(uintptr_t)fault);
+	else if (strncmp(step, "zlib-", 5))
+		_exit(104);
+	stream.zalloc = strcmp(step, "zlib-faults") ? abort_for_zlib : fault_for_zlib;
+	if (!strncmp(step, "zlib-", 5))
+		deflateInit(&stream, 1);
+}
+
+/* steps: "STEP[ PART[ MESSAGE]]; STEP...". */
+static void do_steps(const char *steps)
+{
+	static struct texts texts;
+
+	texts = texts_of(steps);
+	for (char *rest; (rest = next_text(&texts));) {
+		const char *step = strsep(&rest, " "), *part = strsep(&rest, " ");
+
+		do_step(step, part, rest);
+	}
+}
+
+/* Does the steps in a child. Returns how that ended, and puts what it said into text. */
+static int outcome(const char *steps, char *text, size_t size)
 {
 	int told[2], status;
 	size_t used = 0;
@@ -63,7 +133,7 @@ static int outcome(void (*what)(void), char *text, size_t size)
 		if (dup2(told[1], STDERR_FILENO) < 0)
 			_exit(102);
 		program_invocation_short_name = (char[]){"reader"};
-		what();
+		do_steps(steps);
 		_exit(0);
 	}
 	close(told[1]);
@@ -75,234 +145,88 @@ static int outcome(void (*what)(void), char *text, size_t size)
 	return status;
 }
 
-static void is_told(void (*what)(void), const char *message)
+static void is_told(const char *steps, const char *message)
 {
 	static char text[3 * XB_PATH_MAX];
-	int status = outcome(what, text, sizeof(text));
+	int status = outcome(steps, text, sizeof(text));
 
+	assert_row(steps, text, message);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), CODE);
-	assert_string_equal(text, message);
 }
 
-static void is_killed(void (*what)(void), int signal_number)
+static void is_killed(const char *steps, int signal_number)
 {
 	char text[256];
-	int status = outcome(what, text, sizeof(text));
+	int status = outcome(steps, text, sizeof(text));
 
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), signal_number);
-	assert_string_equal(text, "");
+	assert_row(steps, text, "");
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != signal_number)
+		fail_msg("'%s' ends with %d", steps, status);
 }
 
-static void read_cut(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "the file of %s is damaged", "one");
-	xb_mapfault_expect("xbt-cut-two", "the file of %s is damaged", "two");
-	crash_watch(CODE);
-	seen = *cut_file("xbt-cut-two-1");
-}
-
-static void read_cut_again(void)
-{
-	crash_watch(CODE);
-	xb_mapfault_expect("xbt-cut-one", "at first");
-	xb_mapfault_expect("xbt-cut-one", "%d%%", 100);
-	seen = *cut_file("xbt-cut-one");
-}
+#define EXPECT "expect xbt-one at first; "
+#define AGAIN  "expect xbt-one 100%; "
 
 TEST(a_file_that_was_cut)
 {
-	is_told(read_cut, "reader: the file of two is damaged\n");
-	is_told(read_cut_again, "reader: 100%\n");
-}
-
-static void read_long(void)
-{
-	static char words[2 * XB_PATH_MAX];
-
-	memset(words, 'w', sizeof(words) - 1);
-	xb_mapfault_expect("xbt-cut-long", "%s", words);
-	crash_watch(CODE);
-	seen = *cut_file("xbt-cut-long");
+	is_told(EXPECT "expect xbt-two two is damaged; watch; read xbt-two-1",
+		"reader: two is damaged\n");
+	is_told("watch; " EXPECT AGAIN "read xbt-one", "reader: 100%\n");
 }
 
 /* It is cut, and a whole line all the same. */
 TEST(a_message_that_is_too_long)
 {
-	static char text[3 * XB_PATH_MAX];
-	int status = outcome(read_long, text, sizeof(text));
-	size_t size = strlen(text);
+	static char text[3 * XB_PATH_MAX], words[2 * XB_PATH_MAX], steps[3 * XB_PATH_MAX];
+	size_t size;
+	int status;
 
+	memset(words, 'w', sizeof(words) - 1);
+	snprintf(steps, sizeof(steps), "expect xbt-one %s; watch; read xbt-one", words);
+	status = outcome(steps, text, sizeof(text));
+	size = strlen(text);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CODE);
 	assert_in_range(size, XB_PATH_MAX, XB_PATH_MAX + 512);
 	assert_int_equal(text[size - 1], '\n');
 	assert_int_equal(text[size - 2], 'w');
 }
 
-static void read_four(void)
-{
-	crash_watch(CODE);
-	xb_mapfault_expect("xbt-a", "a");
-	xb_mapfault_expect("xbt-b", "b");
-	xb_mapfault_expect("xbt-c", "c");
-	xb_mapfault_expect("xbt-d", "d");
-	/* There is no room for more; those that are there stay. */
-	xb_mapfault_expect("xbt-e", "e");
-	xb_mapfault_expect("xbt-d", "still d");
-	xb_mapfault_end("xbt-e");
-	seen = *cut_file("xbt-d");
-}
-
+/* For a fifth there is no room; those that are there stay. */
 TEST(several_files)
 {
-	is_told(read_four, "reader: still d\n");
-}
-
-static void read_another(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "damaged");
-	crash_watch(CODE);
-	seen = *cut_file("xbt-other");
-}
-
-static void fault(void)
-{
-	volatile uintptr_t nowhere = 4096;
-
-	seen = *(const volatile uint8_t *)nowhere;
-}
-
-static void read_nowhere(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "damaged");
-	crash_watch(CODE);
-	fault();
-}
-
-static void read_unwatched(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "damaged");
-	seen = *cut_file("xbt-cut-one");
+	is_told("watch; expect xbt-a a; expect xbt-b b; expect xbt-c c; expect xbt-d d; "
+		"expect xbt-e e; expect xbt-d still d; end xbt-e; read xbt-d",
+		"reader: still d\n");
 }
 
 TEST(faults_elsewhere)
 {
-	is_killed(read_another, SIGBUS);
-	is_killed(read_nowhere, SIGSEGV);
-	is_killed(read_unwatched, SIGBUS);
+	is_killed(EXPECT "watch; read xbt-other", SIGBUS);
+	is_killed(EXPECT "watch; fault", SIGSEGV);
+	is_killed(EXPECT "read xbt-one", SIGBUS);
 }
 
-static void end_expected(void)
-{
-	xb_mapfault_end("xbt-cut-one");
-	xb_mapfault_expect("xbt-cut-one", "damaged");
-	xb_mapfault_end("xbt-cut-one"); /* nobody watches yet */
-	crash_watch(CODE);
-	xb_mapfault_end("xbt-cut-two"); /* nothing is expected there */
-	xb_mapfault_end("xbt-cut-one");
-}
-
+/* Where nothing is expected, or nobody watches yet, that is no end. */
 TEST(damage_found_otherwise)
 {
-	is_told(end_expected, "reader: damaged\n");
-}
-
-static void undo(void)
-{
-	if (write(STDERR_FILENO, "undone, ", 8) < 0)
-		_exit(103);
-}
-
-static void read_undoing(void)
-{
-	crash_before_end(undo);
-	read_cut_again();
-}
-
-static void read_done_undoing(void)
-{
-	crash_before_end(undo);
-	crash_before_end(NULL);
-	read_cut_again();
-}
-
-static void fault_undoing(void)
-{
-	crash_before_end(undo);
-	read_nowhere();
+	is_told("end xbt-one; " EXPECT "end xbt-one; watch; end xbt-two; end xbt-one",
+		"reader: at first\n");
 }
 
 TEST(undone_before_the_end)
 {
-	is_told(read_undoing, "undone, reader: 100%\n");
-	is_told(read_done_undoing, "reader: 100%\n");
-	is_killed(fault_undoing, SIGSEGV);
-}
-
-static void *fault_for_zlib(void *opaque, unsigned int count, unsigned int size)
-{
-	fault();
-	return calloc(count, size);
-}
-
-static void *abort_for_zlib(void *opaque, unsigned int count, unsigned int size)
-{
-	abort();
-}
-
-static void call_zlib(alloc_func callback)
-{
-	z_stream stream = {.zalloc = callback};
-
-	deflateInit(&stream, 1);
-}
-
-static void fault_in_library(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "misled");
-	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	crash_watch(CODE);
-	call_zlib(fault_for_zlib);
-}
-
-static void abort_in_library(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "misled");
-	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	crash_watch(CODE);
-	call_zlib(abort_for_zlib);
-}
-
-static void fault_in_another_library(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "misled");
-	crash_watch(CODE);
-	call_zlib(fault_for_zlib);
-}
-
-/* A library that is part of the program is not told from the rest of it. */
-static void fault_in_the_program(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "misled");
-	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)fault_in_the_program);
-	crash_watch(CODE);
-	fault();
-}
-
-static void abort_elsewhere(void)
-{
-	xb_mapfault_expect("xbt-cut-one", "misled");
-	xb_mapfault_read_by("xbt-cut-one", (const void *)(uintptr_t)deflateEnd);
-	crash_watch(CODE);
-	abort();
+	is_told("undoing; watch; " AGAIN "read xbt-one", "undone, reader: 100%\n");
+	is_told("undoing; undoing-no-more; watch; " AGAIN "read xbt-one", "reader: 100%\n");
+	is_killed("undoing; " EXPECT "watch; fault", SIGSEGV);
 }
 
 TEST(libraries_that_were_misled)
 {
-	is_told(fault_in_library, "reader: misled\n");
-	is_told(abort_in_library, "reader: misled\n");
-	is_killed(fault_in_another_library, SIGSEGV);
-	is_killed(fault_in_the_program, SIGSEGV);
-	is_killed(abort_elsewhere, SIGABRT);
+	is_told(AGAIN "by-zlib xbt-one; watch; zlib-faults", "reader: 100%\n");
+	is_told(AGAIN "by-zlib xbt-one; watch; zlib-aborts", "reader: 100%\n");
+	is_killed(EXPECT "watch; zlib-faults", SIGSEGV);
+	/* A library that is part of the program is not told from the rest of it. */
+	is_killed(EXPECT "by-the-program xbt-one; watch; fault", SIGSEGV);
+	is_killed(EXPECT "by-zlib xbt-one; watch; abort", SIGABRT);
 }
