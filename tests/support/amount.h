@@ -15,6 +15,13 @@ static inline bool is_slowed(void)
 	return getenv("XB_TEST_TENTH");
 }
 
+/* Where each byte of something is changed: how far apart those of its 255 changes are that are
+ * tried. None of these has a part in common with 255. */
+static inline size_t change_step(void)
+{
+	return getenv("XB_TEST_ALL") ? 1 : is_slowed() ? 31 : 7;
+}
+
 static inline uint32_t amount(uint32_t share, uint32_t all)
 {
 	if (getenv("XB_TEST_ALL"))

@@ -30,16 +30,4 @@ static inline void add_row(struct xb_shared_changes *changes, const struct chang
 	assert_int_equal(xb_shared_changes_add(changes, &change), 0);
 }
 
-static inline void assert_same_change(const struct xb_shared_change *a,
-				      const struct xb_shared_change *b)
-{
-	assert_int_equal(xb_entry_compare(&a->entry, &b->entry), 0);
-	assert_string_equal(a->list, b->list);
-	assert_int_equal(a->put, b->put);
-	assert_int_equal(a->added, b->added);
-	assert_int_equal(a->expires, b->expires);
-	assert_int_equal(a->comment_size, b->comment_size);
-	assert_memory_equal(a->comment, b->comment, a->comment_size);
-}
-
 #endif

@@ -15,6 +15,7 @@
 #include "store/logtail.h"
 #include "support/cmocka.h"
 #include "support/fleetchanges.h"
+#include "support/texts.h"
 
 #define NOW  2000000000U /* later than the test, which makes snapshots at its own time */
 #define BOTH (XB_SHARE_PUBLISH | XB_SHARE_FOLLOW)
@@ -111,7 +112,6 @@ static inline int end_host(struct host *host)
 
 static inline int begin_hosts(void **state)
 {
-	*state = NULL;
 	manifest = (struct manifest){0};
 	chunks = memfd_create("chunks", MFD_CLOEXEC);
 	blooms = memfd_create("blooms", MFD_CLOEXEC);
@@ -129,6 +129,43 @@ static inline int end_hosts(void **state)
 	close(chunks);
 	close(blooms);
 	return end_host(&maker) | end_host(&taker);
+}
+
+/* The next list of an entry, as assert_store() has it: "LIST[ until TIME][ (COMMENT)]". false:
+ * there is none. */
+static inline bool next_list(char **rest, struct change_row *row)
+{
+	char *text = *rest;
+
+	if (!text)
+		return false;
+	row->list = strsep(&text, " ");
+	row->comment = "";
+	row->expires = 0;
+	if (text && !strncmp(text, "until ", 6)) {
+		row->expires = (uint32_t)strtoul(text + 6, &text, 10);
+		text = *text ? text + 1 : NULL;
+	}
+	if (text && *text == '(') {
+		row->comment = text + 1;
+		text = cut_text(text, ")");
+		text = *text ? text + 1 : NULL;
+	}
+	*rest = text;
+	return true;
+}
+
+/* Puts into lists what is written as assert_store() has it. */
+static inline void list_all(struct xb_txn *txn, const char *all)
+{
+	struct texts texts = texts_of(all);
+	struct change_row row;
+
+	for (char *text; (text = next_text(&texts));) {
+		row.entry = strsep(&text, " ");
+		while (next_list(&text, &row))
+			list_with(txn, row.entry, row.list, row.expires, row.comment);
+	}
 }
 
 static inline void unlist(struct xb_txn *txn, const char *text, const char *list)
@@ -151,13 +188,30 @@ static inline void change_here(struct host *host, const char *text, bool bans)
 	settle(host);
 }
 
-/* Changes in its outbox. */
-static inline uint64_t waiting(struct host *host)
+/* "[-]ENTRY LIST[ until TIME][ (COMMENT)]; ...": its outbox, "-": a delete. */
+static inline void assert_waits(struct host *host, const char *expected)
 {
-	uint64_t count, first, last;
+	struct xb_shared_changes changes;
+	struct listed_text out = {0};
+	char text[XB_ENTRY_TEXT];
 
-	assert_int_equal(xb_outbox_span(at(host), &count, &first, &last), 0);
-	return count;
+	assert_int_equal(xb_outbox_read(at(host), 100, 100000, &changes), 0);
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct xb_shared_change *change = &changes.item[i];
+
+		add_text(&out, "%s", i ? "; " : "");
+		add_text(&out, "%s", change->put ? "" : "-");
+		add_text(&out, "%s", xb_entry_format(&change->entry, text));
+		add_text(&out, " %s", change->list);
+		snprintf(text, sizeof(text), "%u", change->expires);
+		if (change->expires)
+			add_text(&out, " until %s", text);
+		snprintf(text, sizeof(text), "%.*s", (int)change->comment_size, change->comment);
+		if (change->comment_size)
+			add_text(&out, " (%s)", text);
+	}
+	xb_shared_changes_free(&changes);
+	assert_string_equal(out.text, expected);
 }
 
 /* --- making and taking --- */

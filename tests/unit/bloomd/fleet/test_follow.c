@@ -10,18 +10,12 @@
 
 #define ENTRY "192.0.2.3"
 
-static void wait_again(bool put, enum xb_again whose)
+/* A change of the entry waits to be published again; then the log has this one of another at 51. */
+static void meet(bool waits, enum xb_again whose, bool comes)
 {
+	const struct change_row row = {"bans", ENTRY, comes ? "" : NULL, comes, 0};
 	const struct xb_shared_change change = {
-		.entry = entry_of(ENTRY), .list = "bans", .put = put, .added = put};
-
-	assert_int_equal(xb_outbox_put_again(at(&taker), &change, whose), 1);
-}
-
-/* The log has this change of another at 51. comment: NULL for a delete. */
-static void follow(const char *comment)
-{
-	const struct change_row row = {"bans", ENTRY, comment, comment ? 1 : 0, 0};
+		.entry = entry_of(ENTRY), .list = "bans", .put = waits, .added = waits};
 	struct logentry entry = {
 		.kind = LOGENTRY_CHANGE, .term = 1, .time = 1, .first = 1, .last = 1};
 	struct xb_writer writer = {
@@ -31,6 +25,7 @@ static void follow(const char *comment)
 	uint8_t before[MAC_BYTES] = {0}, *bytes;
 	size_t size;
 
+	assert_int_equal(xb_outbox_put_again(at(&taker), &change, whose), 1);
 	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
 	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
 	add_row(&entry.changes, &row);
@@ -45,39 +40,32 @@ static void follow(const char *comment)
 
 TEST(a_delete_makes_way_to_a_put)
 {
-	wait_again(false, XB_AGAIN_OWN);
-	follow("");
+	meet(false, XB_AGAIN_OWN, true);
 	assert_store(at(&taker), ENTRY " bans");
-	assert_int_equal(waiting(&taker), 0);
+	assert_waits(&taker, "");
 }
 
 /* Others' puts of it are not in the store, and are later all the same. */
 TEST(also_of_a_list_that_is_not_followed)
 {
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
-	wait_again(false, XB_AGAIN_OWN);
-	follow("");
+	meet(false, XB_AGAIN_OWN, true);
 	assert_store(at(&taker), "");
-	assert_int_equal(waiting(&taker), 0);
+	assert_waits(&taker, "");
 }
 
-/* Its publisher may not come back. */
+/* Its publisher may not come back; but what a snapshot had makes way. */
 TEST(a_put_of_another_does_not_make_way_to_a_delete)
 {
 	list_entry(at(&taker), ENTRY, "bans");
-	wait_again(true, XB_AGAIN_ANOTHERS);
-	follow(NULL);
+	meet(true, XB_AGAIN_ANOTHERS, false);
 	assert_store(at(&taker), ENTRY " bans");
-	assert_int_equal(waiting(&taker), 1);
-}
-
-TEST(what_a_snapshot_had_makes_way_to_a_delete)
-{
+	assert_waits(&taker, ENTRY " bans");
+	give_up(&taker);
 	list_entry(at(&taker), ENTRY, "bans");
-	wait_again(true, XB_AGAIN_OLDER);
-	follow(NULL);
+	meet(true, XB_AGAIN_OLDER, false);
 	assert_store(at(&taker), "");
-	assert_int_equal(waiting(&taker), 0);
+	assert_waits(&taker, "");
 }
 
 /* An earlier version has taken positions up to this one from the server. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames of answers, right ones and all that a process could send that somebody has taken over. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "bloomd/fleet/replyframe.h"
 #include "redis/wire.h"
 #include "support/cmocka.h"
+#include "support/texts.h"
 
 #define MOST 16 /* nodes of a case */
 
@@ -39,22 +41,11 @@ static int read_frame(const struct given *given, uint8_t **frame, struct server_
 	return error;
 }
 
-#define NIL                                                                                        \
-	{                                                                                          \
-		REDIS_NIL, 0, 0                                                                    \
-	}
-#define NUMBER(n)                                                                                  \
-	{                                                                                          \
-		REDIS_NUMBER, 0, n                                                                 \
-	}
-#define STRING(size)                                                                               \
-	{                                                                                          \
-		REDIS_STRING, size, 0                                                              \
-	}
-#define ARRAY(size)                                                                                \
-	{                                                                                          \
-		REDIS_ARRAY, size, 0                                                               \
-	}
+#define NODE(kind, size, number) ((struct redis_node){kind, size, number})
+#define NIL			 NODE(REDIS_NIL, 0, 0)
+#define NUMBER(n)		 NODE(REDIS_NUMBER, 0, n)
+#define STRING(size)		 NODE(REDIS_STRING, size, 0)
+#define ARRAY(size)		 NODE(REDIS_ARRAY, size, 0)
 
 TEST(test_nodes_find_their_places)
 {
@@ -82,7 +73,7 @@ TEST(test_nodes_find_their_places)
 
 TEST(test_what_is_refused)
 {
-	static const struct given cases[] = {
+	const struct given cases[] = {
 		{.nodes = 0},
 		{.node = {NIL}, .nodes = 1, .pad = 1},
 		{.node = {NIL}, .nodes = 2, .cut = 16},
@@ -91,11 +82,11 @@ TEST(test_what_is_refused)
 		{.node = {NIL}, .nodes = UINT32_MAX},
 		{.node = {NIL, NIL}, .nodes = 2},
 		{.node = {NIL}, .nodes = 1, .text = "left over"},
-		{.node = {{REDIS_KINDS, 0, 0}}, .nodes = 1},
-		{.node = {{UINT32_MAX, 0, 0}}, .nodes = 1},
-		{.node = {{REDIS_NIL, 1, 0}}, .nodes = 1, .text = "a"},
-		{.node = {{REDIS_NUMBER, 1, 0}}, .nodes = 1, .text = "a"},
-		{.node = {{REDIS_STRING, 1, 1}}, .nodes = 1, .text = "a"},
+		{.node = {NODE(REDIS_KINDS, 0, 0)}, .nodes = 1},
+		{.node = {NODE(UINT32_MAX, 0, 0)}, .nodes = 1},
+		{.node = {NODE(REDIS_NIL, 1, 0)}, .nodes = 1, .text = "a"},
+		{.node = {NODE(REDIS_NUMBER, 1, 0)}, .nodes = 1, .text = "a"},
+		{.node = {NODE(REDIS_STRING, 1, 1)}, .nodes = 1, .text = "a"},
 		{.node = {STRING(2)}, .nodes = 1, .text = "a"},
 		{.node = {STRING(UINT32_MAX)}, .nodes = 1, .text = "a"},
 		{.node = {ARRAY(1)}, .nodes = 1},
@@ -103,15 +94,12 @@ TEST(test_what_is_refused)
 		{.node = {ARRAY(2), NIL}, .nodes = 2},
 		{.node = {ARRAY(1), NIL, NIL}, .nodes = 3},
 		{.node = {ARRAY(2), ARRAY(1), NIL}, .nodes = 3},
-		{.node = {ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1),
-			  ARRAY(1), NIL},
-		 .nodes = 9},
 	};
+	struct given deep = {.nodes = 8};
+	struct server_reply *nodes;
+	uint8_t *frame;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct server_reply *nodes;
-		uint8_t *frame;
-
 		xb_error_clear();
 		if (!read_frame(&cases[i], &frame, &nodes))
 			fail_msg("case %zu is taken", i);
@@ -119,75 +107,43 @@ TEST(test_what_is_refused)
 		free(nodes);
 		free(frame);
 	}
-}
-
-TEST(test_seven_levels_are_taken)
-{
-	const struct given given = {
-		.node = {ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), ARRAY(1), NIL},
-		.nodes = 8};
-	struct server_reply *nodes;
-	uint8_t *frame;
-
-	assert_int_equal(read_frame(&given, &frame, &nodes), 0);
-	free(nodes);
-	free(frame);
+	/* Seven levels are taken, eight are not. */
+	for (; deep.nodes < 10; deep.nodes++) {
+		for (uint32_t i = 0; i < deep.nodes; i++)
+			deep.node[i] = i + 1 < deep.nodes ? ARRAY(1) : NIL;
+		assert_int_equal(!read_frame(&deep, &frame, &nodes), deep.nodes == 8);
+		free(nodes);
+		free(frame);
+	}
 }
 
 TEST(test_urls)
 {
-	static const struct {
-		const char *url, *host, *socket;
-		uint16_t port, tls;
-	} cases[] = {
-		{"redis://a.example", "a.example", "", 6379, 0},
-		{"rediss://a.example:7", "a.example", "", 7, 1},
-		{"redis://192.0.2.1:65535", "192.0.2.1", "", 65535, 0},
-		{"rediss://[2001:db8::1]:6380", "2001:db8::1", "", 6380, 1},
-		{"redis://[::1]", "::1", "", 6379, 0},
-		{"unix:/run/redis/a.sock", "", "/run/redis/a.sock", 0, 0},
-	};
+	struct texts right = texts_of("redis://a.example -> a.example  6379 0; "
+				      "rediss://a.example:7 -> a.example  7 1; "
+				      "redis://192.0.2.1:65535 -> 192.0.2.1  65535 0; "
+				      "rediss://[2001:db8::1]:6380 -> 2001:db8::1  6380 1; "
+				      "redis://[::1] -> ::1  6379 0; "
+				      "unix:/run/redis/a.sock ->  /run/redis/a.sock 0 0");
+	struct texts wrong =
+		texts_of("; redis://; redis:/a; http://a; redis://a:; redis://a:0; "
+			 "redis://a:65536; redis://a:1x; redis://[::1; redis://[::1]x; "
+			 "redis://a/0; redis://u:p@a; redis://a b; unix:a; rediss://; "
+			 "redis://a:99999999999999999999; redis://[a.b]x; redis://a\n");
+	struct redis_place place;
+	char *url, *expected, text[512];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct redis_place place = {0};
-
-		assert_int_equal(connurl_read(cases[i].url, &place), 0);
-		assert_string_equal(place.host, cases[i].host);
-		assert_string_equal(place.socket, cases[i].socket);
-		assert_int_equal(place.port, cases[i].port);
-		assert_int_equal(place.tls, cases[i].tls);
+	while ((url = next_pair(&right, &expected))) {
+		place = (struct redis_place){0};
+		assert_int_equal(connurl_read(url, &place), 0);
+		snprintf(text, sizeof(text), "%s %s %u %u", place.host, place.socket, place.port,
+			 place.tls);
+		assert_row(url, text, expected);
 	}
-}
-
-TEST(test_what_is_no_url)
-{
-	static const char *const cases[] = {
-		"",
-		"redis://",
-		"redis:/a",
-		"http://a",
-		"redis://a:",
-		"redis://a:0",
-		"redis://a:65536",
-		"redis://a:1x",
-		"redis://[::1",
-		"redis://[::1]x",
-		"redis://a/0",
-		"redis://u:p@a",
-		"redis://a b",
-		"unix:a",
-		"rediss://",
-		"redis://a:99999999999999999999",
-		"redis://[a.b]x",
-		"redis://a\n",
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct redis_place place = {0};
-
+	while ((url = next_text(&wrong))) {
 		xb_error_clear();
-		if (!connurl_read(cases[i], &place))
-			fail_msg("'%s' is taken", cases[i]);
+		if (!connurl_read(url, &place))
+			fail_msg("'%s' is taken", url);
 		assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
 	}
 }

@@ -1,19 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A snapshot made on one host and taken on another: the other's lists are as the maker's, but for
- * what the maker had not seen. */
+ * what the maker had not seen, or what the tail of the other does not tell. What would take out
+ * much waits for an operator, and what is damaged is not taken. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
-#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/fleethosts.h"
 #include "support/fleettail.h"
-#include "support/random.h"
+
+static int begin(void **state)
+{
+	tail_time = 1;
+	return begin_hosts(state);
+}
+
+/* "added N, renewed N, ...": what is not zero. */
+static void assert_result(const struct snapshot_result *result, const char *expected)
+{
+	const struct {
+		const char *name;
+		uint64_t count;
+	} counts[] = {
+		{"added", result->added},
+		{"renewed", result->renewed},
+		{"removed", result->removed},
+		{"unchanged", result->unchanged},
+		{"kept", result->kept},
+		{"republished", result->republished},
+		{"given", result->given},
+		{"partial", result->partial},
+		{"away", result->partial && result->away},
+	};
+	struct listed_text out = {0};
+	char number[32];
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (!counts[i].count)
+			continue;
+		snprintf(number, sizeof(number), " %" PRIu64, counts[i].count);
+		add_text(&out, out.used ? ", %s" : "%s", counts[i].name);
+		add_text(&out, "%s", number);
+	}
+	assert_string_equal(out.text, expected);
+}
 
 static void assert_digest(const char *list)
 {
@@ -24,7 +63,359 @@ static void assert_digest(const char *list)
 	assert_true(xb_digest_equals(&digest, &manifest_list_of(&manifest, list)->digest));
 }
 
-/* --- tests --- */
+/* --- one entry after another --- */
+
+static const uint8_t other_way[MAC_BYTES] = {9};
+
+/* What is the case before a snapshot is made and taken, and afterwards. Lists and outboxes are
+ * texts as assert_store() and assert_waits() have them. */
+struct scenario {
+	const char *maker, *taker;
+	/* Where the maker stands, and by which chain; 0: at 100 of the first log. at_tail: by that
+	 * of the taker's entry at the position. */
+	uint64_t term, position;
+	const uint8_t *chain;
+	bool at_tail;
+	bool parted;  /* the logs parted at 40: the maker stands at 100 of the second */
+	bool went_on; /* the taker went through 44 to 50 of the first log, to 50 of the second */
+	uint64_t stranger_seen, own_seen; /* changes that the maker has */
+	uint64_t from, to;		  /* the taker's tail has fillers there */
+	uint64_t tail_time;		  /* s since 1970 */
+	const char *log;  /* and then "POSITION own|stranger [-]ENTRY LIST..."; own are numbered */
+	const char *gone; /* an entry that is not in force any more */
+	const char *here; /* changes by commands on the taker */
+	const char *waits_again; /* a change that it publishes again */
+	enum xb_again whose;
+	unsigned int share; /* what the taker shares of "bans", if not 0 */
+	uint32_t time;	    /* the manifest's, if not 0 */
+	bool accept;
+	const char *store, *waits, *result; /* of the taker, at last */
+};
+
+static void stand_by(struct host *host, uint64_t term, uint64_t position,
+		     const uint8_t chain[MAC_BYTES])
+{
+	struct xb_fleet fleet;
+
+	stand(host, term == 1 ? epoch : other_epoch, term, position);
+	assert_int_equal(xb_fleet_get(at(host), &fleet), 1);
+	memcpy(fleet.chain, chain, sizeof(fleet.chain));
+	assert_int_equal(xb_fleet_put(at(host), &fleet), 0);
+}
+
+static void put_maker(const struct scenario *scenario)
+{
+	static const uint8_t nothing[MAC_BYTES];
+	uint8_t own[XB_FLEET_ID], chain[MAC_BYTES];
+	const void *bytes;
+	size_t size;
+
+	own_id(own);
+	memcpy(chain, scenario->chain ? scenario->chain : nothing, sizeof(chain));
+	if (scenario->at_tail) {
+		assert_int_equal(xb_logtail_get(at(&taker), 1, scenario->position, &bytes, &size),
+				 1);
+		memcpy(chain, (const uint8_t *)bytes + size - MAC_BYTES, MAC_BYTES);
+	}
+	if (scenario->maker)
+		list_all(at(&maker), scenario->maker);
+	if (scenario->stranger_seen)
+		assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, scenario->stranger_seen),
+				 0);
+	if (scenario->own_seen)
+		assert_int_equal(xb_fleet_mark_raise(at(&maker), own, scenario->own_seen), 0);
+	if (scenario->parted)
+		part_at_40();
+	if (scenario->term)
+		stand_by(&maker, scenario->term, scenario->position, chain);
+}
+
+static void write_log(const char *log)
+{
+	struct texts texts = texts_of(log);
+	uint8_t own[XB_FLEET_ID];
+	uint64_t number = 0;
+
+	own_id(own);
+	for (char *text; (text = next_text(&texts));) {
+		uint64_t position = strtoull(strsep(&text, " "), NULL, 10);
+		bool is_own = !strcmp(strsep(&text, " "), "own"), is_delete = *text == '-';
+		struct change_row row = {.entry = strsep(&text, " ") + is_delete};
+
+		assert_true(next_list(&text, &row));
+		row.added = !is_delete;
+		if (is_delete)
+			row.comment = NULL;
+		apply(1, position, epoch, is_own ? own : stranger, is_own ? ++number : position,
+		      &row);
+	}
+}
+
+static void put_taker(const struct scenario *scenario)
+{
+	if (scenario->taker)
+		list_all(at(&taker), scenario->taker);
+	if (scenario->tail_time)
+		tail_time = scenario->tail_time * 1000;
+	if (scenario->to)
+		fill_tail(scenario->from, scenario->to);
+	if (scenario->went_on) {
+		fill_tail(44, 50);
+		unlist(at(&taker), "filler.example.com", "names");
+		stand_by(&taker, 2, 50, other_way);
+	}
+	if (scenario->log)
+		write_log(scenario->log);
+	if (scenario->gone)
+		unlist(at(&taker), scenario->gone, "bans");
+}
+
+static void change_taker(const struct scenario *scenario)
+{
+	struct texts here = texts_of(scenario->here ?: ""),
+		     again = texts_of(scenario->waits_again ?: "");
+	char *text = next_text(&again);
+
+	if (*text) {
+		bool put = *text != '-';
+		struct change_row row = {.entry = strsep(&text, " ") + !put};
+		struct xb_shared_change change = {
+			.entry = entry_of(row.entry), .put = put, .added = put};
+
+		assert_true(next_list(&text, &row));
+		change.list = row.list;
+		change.expires = row.expires;
+		assert_int_equal(xb_outbox_put_again(at(&taker), &change, scenario->whose), 1);
+	}
+	while ((text = next_text(&here)) && *text)
+		change_here(&taker, text + (*text == '-'), *text != '-');
+	if (scenario->share)
+		assert_int_equal(xb_share_set(at(&taker), "bans", scenario->share), 0);
+}
+
+static void run(void **state)
+{
+	const struct scenario *scenario = *state;
+	struct snapshot_result result;
+
+	put_taker(scenario);
+	put_maker(scenario);
+	change_taker(scenario);
+	make();
+	if (scenario->time)
+		manifest.time = scenario->time * 1000ULL;
+	result = take_with(scenario->accept);
+	assert_int_equal(result.outcome, SNAPSHOT_TAKEN);
+	assert_store(at(&taker), scenario->store ?: "");
+	assert_waits(&taker, scenario->waits ?: "");
+	assert_result(&result, scenario->result);
+}
+
+#define SCENARIO(label, ...)                                                                       \
+	static const struct scenario row_##label = {__VA_ARGS__};                                  \
+	TEST_OF(label, run, &row_##label)
+
+SCENARIO(what_waits_here_is_passed_by, .maker = "192.0.2.1 bans (theirs); 192.0.2.4 bans",
+	 .taker = "192.0.2.4 bans", .here = "192.0.2.1; 192.0.2.2; -192.0.2.4",
+	 .store = "192.0.2.1 bans; 192.0.2.2 bans",
+	 .waits = "192.0.2.1 bans; 192.0.2.2 bans; -192.0.2.4 bans", .result = "kept 3");
+
+/* This host died between adding to the log and noting that; then the log was trimmed. It was
+ * deleted since: its own put does not bring it back. */
+SCENARIO(what_the_snapshot_has_waits_no_more, .own_seen = 1, .here = "192.0.2.1; 192.0.2.2",
+	 .accept = true, .store = "192.0.2.2 bans", .waits = "192.0.2.2 bans",
+	 .result = "removed 1, kept 1");
+
+/* What another has listed stays, and is published again. What another has taken out may have been
+ * listed again since: its publisher knows. */
+SCENARIO(uncovered_puts_of_others_stay, .maker = "192.0.2.1 bans; 192.0.2.2 bans",
+	 .taker = "192.0.2.2 bans; 192.0.2.3 bans", .parted = true, .from = 40, .to = 48,
+	 .log = "49 stranger 192.0.2.4 bans; 50 stranger -192.0.2.2 bans",
+	 .store = "192.0.2.1 bans; 192.0.2.2 bans; 192.0.2.4 bans; filler.example.com names",
+	 .waits = "filler.example.com names; 192.0.2.4 bans",
+	 .result = "added 2, removed 1, kept 2, republished 2");
+
+/* The maker had the change, and went back in the log since: what this host deleted long ago is not
+ * deleted again. */
+SCENARIO(a_maker_that_went_back_has_it_all_the_same, .maker = "192.0.2.1 bans", .parted = true,
+	 .own_seen = 1, .taker = "192.0.2.1 bans", .log = "50 own -192.0.2.1 bans",
+	 .store = "192.0.2.1 bans", .result = "added 1");
+
+/* By a clock that is ahead it is over; by this host's clock it ends by itself. */
+SCENARIO(what_is_over_for_the_maker_alone_stays, .maker = "192.0.2.3 bans",
+	 .taker = "192.0.2.1 bans until 2000000009; 192.0.2.2 bans until 2000000099",
+	 .time = NOW + 9, .store = "192.0.2.1 bans until 2000000009; 192.0.2.3 bans",
+	 .result = "added 1, removed 1");
+
+SCENARIO(covered_changes_are_not_passed_by, .maker = "192.0.2.1 bans", .stranger_seen = 50,
+	 .log = "49 stranger 192.0.2.4 bans; 50 stranger 192.0.2.1 bans", .store = "192.0.2.1 bans",
+	 .result = "removed 1, unchanged 1");
+
+/* After a failover the log has other entries at the same positions: numbers tell. */
+SCENARIO(lost_changes_at_covered_positions_are_passed_by, .maker = "192.0.2.1 bans",
+	 .stranger_seen = 49, .log = "49 stranger 192.0.2.4 bans; 50 stranger 192.0.2.5 bans",
+	 .store = "192.0.2.1 bans; 192.0.2.5 bans", .waits = "192.0.2.5 bans",
+	 .result = "added 1, removed 1, kept 1, republished 1");
+
+/* Deleted, twice; put again later, in force; put, then deleted by another; put, but gone since;
+ * expired. */
+SCENARIO(own_uncovered_changes_wait_again, .maker = "192.0.2.3 bans",
+	 .taker = "192.0.2.3 bans; 192.0.2.4 bans", .parted = true, .from = 41, .to = 43,
+	 .log = "44 own -192.0.2.4 bans; 45 own -192.0.2.3 bans; "
+		"46 own 192.0.2.1 bans until 2000000005 (mine); 47 own 192.0.2.2 bans; "
+		"48 stranger -192.0.2.2 bans; 49 own 192.0.2.5 bans; "
+		"50 own 192.0.2.6 bans until 1999999999",
+	 .gone = "192.0.2.5",
+	 .store = "192.0.2.1 bans until 2000000005 (mine); 192.0.2.3 bans; "
+		  "filler.example.com names",
+	 .waits = "filler.example.com names; 192.0.2.1 bans until 2000000005 (mine); "
+		  "-192.0.2.4 bans; 192.0.2.3 bans",
+	 .result = "added 1, kept 2, republished 4");
+
+/* --- a state that lacks what this host has seen, and of which its tail does not have all --- */
+
+SCENARIO(a_partial_tail_takes_nothing_out, .maker = "192.0.2.1 bans",
+	 .taker = "192.0.2.1 bans (old); 192.0.2.3 bans", .parted = true, .from = 42, .to = 50,
+	 .store = "192.0.2.1 bans; 192.0.2.3 bans; filler.example.com names",
+	 .waits = "filler.example.com names",
+	 .result = "renewed 1, kept 1, republished 1, partial 1, away 1");
+
+/* Somebody may have lengthened it in the part of the log that neither has. */
+SCENARIO(a_partial_tail_shortens_nothing, .parted = true, .from = 42, .to = 50,
+	 .maker = "192.0.2.1 bans until 2000000010; 192.0.2.2 bans until 2000000010; "
+		  "192.0.2.3 bans until 2000000030 (longer); 192.0.2.4 bans",
+	 .taker = "192.0.2.1 bans until 2000000020 (mine); 192.0.2.2 bans; "
+		  "192.0.2.3 bans until 2000000020; 192.0.2.4 bans until 2000000020",
+	 .store = "192.0.2.1 bans until 2000000020 (mine); 192.0.2.2 bans; "
+		  "192.0.2.3 bans until 2000000030 (longer); 192.0.2.4 bans; "
+		  "filler.example.com names",
+	 .waits = "filler.example.com names",
+	 .result = "renewed 2, kept 3, republished 1, partial 1, away 1");
+
+/* The maker does not know the epoch at all, and the tail has not its beginning. */
+SCENARIO(an_unknown_epoch_is_partial, .maker = "192.0.2.1 bans", .taker = "192.0.2.3 bans",
+	 .term = 2, .position = 100, .from = 2, .to = 50,
+	 .store = "192.0.2.1 bans; 192.0.2.3 bans; filler.example.com names",
+	 .waits = "filler.example.com names",
+	 .result = "added 1, kept 1, republished 1, partial 1, away 1");
+
+/* A host that was not away for long. */
+SCENARIO(what_the_snapshot_lacks_is_published, .parted = true, .tail_time = NOW - 3000, .from = 42,
+	 .to = 50, .maker = "192.0.2.1 bans until 2000000010; 192.0.2.2 bans",
+	 .taker = "192.0.2.1 bans until 2000000020 (longer); 192.0.2.2 bans; "
+		  "192.0.2.3 bans until 2000000005 (mine)",
+	 .store = "192.0.2.1 bans until 2000000020 (longer); 192.0.2.2 bans; "
+		  "192.0.2.3 bans until 2000000005 (mine); filler.example.com names",
+	 .waits = "filler.example.com names; 192.0.2.1 bans until 2000000020 (longer); "
+		  "192.0.2.3 bans until 2000000005 (mine)",
+	 .result = "unchanged 1, kept 2, republished 1, given 2, partial 1");
+
+/* Others may have deleted it in the meantime. */
+SCENARIO(not_after_an_hour, .taker = "192.0.2.3 bans", .parted = true, .tail_time = NOW - 3700,
+	 .from = 42, .to = 50, .store = "192.0.2.3 bans; filler.example.com names",
+	 .waits = "filler.example.com names", .result = "kept 1, republished 1, partial 1, away 1");
+
+/* --- deletes that this host publishes again, of an entry that the snapshot lists: which of them is
+ * later is known only if this host has gone through the snapshot's state --- */
+
+#define ENTRY	"192.0.2.3"
+#define DELETED .waits_again = "-" ENTRY " bans", .whose = XB_AGAIN_OWN
+/* What comes of the delete: the put is published again, since others may have had the delete. */
+#define GIVES_WAY .store = ENTRY " bans", .waits = ENTRY " bans"
+#define STAYS	  .waits = "-" ENTRY " bans"
+
+/* Somebody has put the entry there since the log was lost, maybe. */
+SCENARIO(another_log, DELETED, .maker = ENTRY " bans", .term = 2, .position = 40, GIVES_WAY,
+	 .result = "added 1");
+SCENARIO(a_name, .waits_again = "-a.example names", .whose = XB_AGAIN_OWN,
+	 .maker = "a.example names", .term = 2, .position = 51, .store = "a.example names",
+	 .waits = "a.example names", .result = "added 1");
+SCENARIO(further_on_in_this_log, DELETED, .maker = ENTRY " bans", .term = 1, .position = 51,
+	 GIVES_WAY, .result = "added 1");
+
+/* The delete came later than all that is there. */
+SCENARIO(the_own_place, DELETED, .maker = ENTRY " bans", .term = 1, .position = 50, STAYS,
+	 .result = "kept 1");
+SCENARIO(the_own_place_on_another_way, DELETED, .maker = ENTRY " bans", .term = 1, .position = 50,
+	 .chain = other_way, GIVES_WAY, .result = "added 1");
+
+/* The server was restored from a copy. */
+SCENARIO(a_place_of_the_tail, .went_on = true, DELETED, .maker = ENTRY " bans", .term = 1,
+	 .position = 45, .at_tail = true, STAYS, .result = "kept 1, partial 1, away 1");
+
+/* As that of a host that has taken this snapshot, and gone on from there. */
+SCENARIO(the_place_before_the_tail, .went_on = true, DELETED, .maker = ENTRY " bans", .term = 1,
+	 .position = 43, STAYS, .result = "kept 1, partial 1, away 1");
+SCENARIO(before_the_tail, .went_on = true, DELETED, .maker = ENTRY " bans", .term = 1,
+	 .position = 42, GIVES_WAY, .result = "added 1, partial 1, away 1");
+
+/* After a failover the log went on another way: the tail has another entry at the position. */
+SCENARIO(a_place_on_another_way, .went_on = true, DELETED, .maker = ENTRY " bans", .term = 1,
+	 .position = 45, .chain = other_way, GIVES_WAY, .result = "added 1, partial 1, away 1");
+
+/* What this host has seen of the log, it has not seen of this list. */
+SCENARIO(a_list_that_is_followed_anew, DELETED, .maker = ENTRY " bans", .term = 1, .position = 50,
+	 .share = BOTH, GIVES_WAY, .result = "added 1");
+SCENARIO(an_entry_of_another_list_too, DELETED, .maker = ENTRY " bans names",
+	 .taker = ENTRY " names", .term = 2, .position = 51, .store = ENTRY " names bans",
+	 .waits = ENTRY " bans", .result = "added 1, unchanged 1");
+
+/* This host's clock may be ahead. */
+SCENARIO(a_put_that_has_expired_here, DELETED, .maker = ENTRY " bans until 1999999999", .term = 2,
+	 .position = 51, .waits = ENTRY " bans until 1999999999", .result = "");
+SCENARIO(a_put_does_not_make_way, .waits_again = ENTRY " bans", .whose = XB_AGAIN_OWN,
+	 .taker = ENTRY " bans", .maker = ENTRY " bans until 2000000010", .term = 2, .position = 51,
+	 GIVES_WAY, .result = "kept 1");
+
+/* What others have put there, this host does not have. */
+SCENARIO(of_a_list_that_is_not_followed, DELETED, .share = XB_SHARE_PUBLISH, .term = 2,
+	 .position = 51,
+	 .maker = "192.0.2.1 bans; 192.0.2.2 bans until 1999999999; " ENTRY " bans; 192.0.2.4 bans",
+	 .result = "");
+
+/* One that was never published comes later than all. */
+SCENARIO(a_new_delete, .maker = ENTRY " bans", .taker = ENTRY " bans", .term = 2, .position = 51,
+	 .here = "-" ENTRY, STAYS, .result = "kept 1");
+
+/* A put of a snapshot waits again, and this host meets a later snapshot. */
+#define OLDER                                                                                      \
+	.waits_again = ENTRY " bans until 2000000005", .whose = XB_AGAIN_OLDER,                    \
+	.taker = ENTRY " bans until 2000000005"
+
+SCENARIO(a_later_snapshot_without_the_put, OLDER, .maker = "192.0.2.1 bans", .term = 2,
+	 .position = 51, .accept = true, .store = "192.0.2.1 bans", .result = "added 1, removed 1");
+
+/* It is of a place before the one from which the put came. */
+SCENARIO(a_known_snapshot_without_the_put, OLDER, .maker = "192.0.2.1 bans", .term = 1,
+	 .position = 50, .store = "192.0.2.1 bans; " ENTRY " bans until 2000000005",
+	 .waits = ENTRY " bans until 2000000005", .result = "added 1, kept 1");
+SCENARIO(a_later_snapshot_that_prolongs_the_put, OLDER, .maker = ENTRY " bans", .term = 2,
+	 .position = 51, GIVES_WAY, .result = "renewed 1");
+
+/* --- what else it leaves --- */
+
+/* The log behind the snapshot has the delete: all is as before. */
+TEST(a_delete_that_was_not_lost)
+{
+	struct xb_shared_change change = {.entry = entry_of(ENTRY), .list = "bans"};
+	const struct scenario *scenario = &row_another_log;
+
+	run((void **)&scenario);
+	assert_int_equal(xb_outbox_meets(at(&taker), &change, true), 0);
+	settle(&taker);
+	assert_waits(&taker, "");
+}
+
+/* A snapshot of this host must not say that it has what another deleted. */
+TEST(an_uncovered_delete_has_no_mark)
+{
+	const struct scenario *scenario = &row_uncovered_puts_of_others_stay;
+	uint64_t mark;
+
+	run((void **)&scenario);
+	assert_int_equal(xb_fleet_mark_get(at(&taker), stranger, &mark), 0);
+	assert_int_equal(mark, 0);
+}
 
 TEST(the_taker_becomes_as_the_maker)
 {
@@ -33,25 +424,18 @@ TEST(the_taker_becomes_as_the_maker)
 	struct xb_fleet fleet;
 	uint64_t mark;
 
-	list_with(at(&maker), "192.0.2.1", "bans", 0, "same");
-	list_with(at(&maker), "192.0.2.2", "bans", NOW + 9, "new comment");
-	list_entry(at(&maker), "2001:db8::/32", "bans");
-	list_with(at(&maker), "a.example.com", "names", 0, "ü");
-	list_with(at(&maker), "192.0.2.9", "bans", NOW, "expired by now");
-	list_with(at(&maker), "192.0.2.8", "bans", 1, "expired long ago");
-	list_entry(at(&maker), "192.0.2.77", "private");
-	list_entry(at(&maker), "10.0.0.0/7", "bans");
-	list_entry(at(&maker), "!192.0.2.66", "bans");
+	list_all(at(&maker),
+		 "192.0.2.1 bans (same); 192.0.2.2 bans until 2000000009 (new comment); "
+		 "2001:db8::/32 bans; a.example.com names (ü); "
+		 "192.0.2.9 bans until 2000000000 (expired by now); "
+		 "192.0.2.8 bans until 1 (expired long ago); 192.0.2.77 private; 10.0.0.0/7 bans; "
+		 "!192.0.2.66 bans");
 	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 5), 0);
 	part_at_40();
 	stand(&taker, epoch, 1, 40);
-	list_with(at(&taker), "192.0.2.1", "bans", 0, "same");
-	list_with(at(&taker), "192.0.2.2", "bans", 0, "old comment");
-	list_entry(at(&taker), "192.0.2.3", "bans");
-	list_entry(at(&taker), "192.0.2.3", "private");
-	list_entry(at(&taker), "128.0.0.0/7", "bans");
-	list_entry(at(&taker), "!192.0.2.65", "bans");
-	list_entry(at(&taker), "a.example.com", "private");
+	list_all(at(&taker), "192.0.2.1 bans (same); 192.0.2.2 bans (old comment); "
+			     "192.0.2.3 bans private; 128.0.0.0/7 bans; !192.0.2.65 bans; "
+			     "a.example.com private");
 	make();
 	assert_int_equal(manifest_list_of(&manifest, "bans")->count, 4);
 	result = take();
@@ -59,11 +443,7 @@ TEST(the_taker_becomes_as_the_maker)
 		     "128.0.0.0/7 bans; 192.0.2.1 bans (same); 192.0.2.2 bans until 2000000009 "
 		     "(new comment); 192.0.2.3 private; 2001:db8::/32 bans; a.example.com private "
 		     "names (ü); !192.0.2.65 bans");
-	assert_int_equal(result.added, 2);
-	assert_int_equal(result.renewed, 1);
-	assert_int_equal(result.removed, 1);
-	assert_int_equal(result.unchanged, 1);
-	assert_int_equal(result.kept + result.republished + result.partial, 0);
+	assert_result(&result, "added 2, renewed 1, removed 1, unchanged 1");
 	assert_digest("names");
 	assert_int_equal(xb_fleet_get(at(&taker), &fleet), 1);
 	assert_memory_equal(fleet.epoch, other_epoch, XB_FLEET_ID);
@@ -76,176 +456,15 @@ TEST(the_taker_becomes_as_the_maker)
 	assert_int_equal(xb_fleet_mark_get(at(&taker), stranger, &mark), 0);
 	assert_int_equal(mark, 5);
 	settle(&taker);
-	assert_int_equal(waiting(&taker), 0);
-}
-
-TEST(what_waits_here_is_passed_by)
-{
-	struct snapshot_result result;
-
-	list_with(at(&maker), "192.0.2.1", "bans", 0, "theirs");
-	list_entry(at(&maker), "192.0.2.4", "bans");
-	make();
-	list_entry(at(&taker), "192.0.2.4", "bans");
-	change_here(&taker, "192.0.2.1", true);
-	change_here(&taker, "192.0.2.2", true);
-	change_here(&taker, "192.0.2.4", false);
-	assert_int_equal(waiting(&taker), 3);
-	result = take();
-	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.2 bans");
-	assert_int_equal(result.kept, 3);
-	assert_int_equal(waiting(&taker), 3);
-}
-
-/* This host died between adding to the log and noting that; then the log was trimmed. */
-TEST(what_the_snapshot_has_waits_no_more)
-{
-	uint8_t own[XB_FLEET_ID];
-
-	own_id(own);
-	change_here(&taker, "192.0.2.1", true);
-	change_here(&taker, "192.0.2.2", true);
-	assert_int_equal(xb_fleet_mark_raise(at(&maker), own, 1), 0);
-	make();
-	take_with(true);
-	/* It was deleted since: its own put does not bring it back. */
-	assert_store(at(&taker), "192.0.2.2 bans");
-	assert_int_equal(waiting(&taker), 1);
-}
-
-/* What another has listed stays, and is published again. What another has taken out may have been
- * listed again since: its publisher knows. */
-TEST(uncovered_puts_of_others_stay)
-{
-	struct snapshot_result result;
-	uint64_t mark;
-
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	list_entry(at(&maker), "192.0.2.2", "bans");
-	list_entry(at(&taker), "192.0.2.2", "bans");
-	list_entry(at(&taker), "192.0.2.3", "bans");
-	part_at_40();
-	fill_tail(40, 48);
-	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
-	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.2", NULL, 0, 0});
-	make();
-	result = take();
-	assert_false(result.partial);
-	assert_int_equal(result.kept, 2);
-	assert_int_equal(result.republished, 2);
-	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.2 bans; 192.0.2.4 bans; "
-				 "filler.example.com names");
-	assert_int_equal(waiting(&taker), 2);
-	/* A snapshot of this host must not say that it has the delete. */
-	assert_int_equal(xb_fleet_mark_get(at(&taker), stranger, &mark), 0);
-	assert_int_equal(mark, 0);
-}
-
-/* The maker had the change, and went back in the log since: what this host deleted long ago is not
- * deleted again. */
-TEST(a_maker_that_went_back_has_it_all_the_same)
-{
-	struct snapshot_result result;
-	uint8_t own[XB_FLEET_ID];
-
-	own_id(own);
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	part_at_40();
-	assert_int_equal(xb_fleet_mark_raise(at(&maker), own, 1), 0);
-	list_entry(at(&taker), "192.0.2.1", "bans");
-	apply(1, 50, epoch, own, 1, &(struct change_row){"bans", "192.0.2.1", NULL, 0, 0});
-	make();
-	result = take();
-	assert_int_equal(result.republished, 0);
-	assert_store(at(&taker), "192.0.2.1 bans");
-}
-
-/* By a clock that is ahead it is over; by this host's clock it ends by itself. */
-TEST(what_is_over_for_the_maker_alone_stays)
-{
-	list_entry(at(&maker), "192.0.2.3", "bans");
-	list_with(at(&taker), "192.0.2.1", "bans", NOW + 9, "");
-	list_with(at(&taker), "192.0.2.2", "bans", NOW + 99, "");
-	make();
-	manifest.time = (NOW + 9) * 1000ULL;
-	assert_int_equal(take().removed, 1);
-	assert_store(at(&taker), "192.0.2.1 bans until 2000000009; 192.0.2.3 bans");
-}
-
-TEST(covered_changes_are_not_passed_by)
-{
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 50), 0);
-	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
-	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.1", "", 1, 0});
-	make();
-	assert_int_equal(take().kept, 0);
-	assert_store(at(&taker), "192.0.2.1 bans");
-}
-
-/* After a failover the log has other entries at the same positions: numbers tell. */
-TEST(lost_changes_at_covered_positions_are_passed_by)
-{
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	assert_int_equal(xb_fleet_mark_raise(at(&maker), stranger, 49), 0);
-	apply(1, 49, epoch, stranger, 49, &(struct change_row){"bans", "192.0.2.4", "", 1, 0});
-	apply(1, 50, epoch, stranger, 50, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
-	make();
-	assert_int_equal(take().kept, 1);
-	assert_store(at(&taker), "192.0.2.1 bans; 192.0.2.5 bans");
-}
-
-TEST(own_uncovered_changes_wait_again)
-{
-	struct xb_shared_changes again;
-	struct snapshot_result result;
-	char text[XB_ENTRY_TEXT];
-	uint8_t own[XB_FLEET_ID];
-
-	own_id(own);
-	list_entry(at(&maker), "192.0.2.3", "bans");
-	list_entry(at(&taker), "192.0.2.3", "bans");
-	list_entry(at(&taker), "192.0.2.4", "bans");
-	part_at_40();
-	fill_tail(41, 43);
-	/* Deleted, twice; put again later, in force; put, then deleted by another; put, but gone
-	 * since. */
-	apply(1, 44, epoch, own, 1, &(struct change_row){"bans", "192.0.2.4", NULL, 0, 0});
-	apply(1, 45, epoch, own, 2, &(struct change_row){"bans", "192.0.2.3", NULL, 0, 0});
-	apply(1, 46, epoch, own, 3, &(struct change_row){"bans", "192.0.2.1", "mine", 9, NOW + 5});
-	apply(1, 47, epoch, own, 4, &(struct change_row){"bans", "192.0.2.2", "", 1, 0});
-	apply(1, 48, epoch, stranger, 48, &(struct change_row){"bans", "192.0.2.2", NULL, 0, 0});
-	apply(1, 49, epoch, own, 5, &(struct change_row){"bans", "192.0.2.5", "", 1, 0});
-	apply(1, 50, epoch, own, 6, &(struct change_row){"bans", "192.0.2.6", "", 1, NOW - 1});
-	unlist(at(&taker), "192.0.2.5", "bans");
-	make();
-	result = take();
-	assert_false(result.partial);
-	assert_int_equal(result.republished, 4);
-	/* The maker's put of what was deleted may be later: test_snapshotdeletes.c. */
-	assert_store(at(&taker), "192.0.2.1 bans until 2000000005 (mine); 192.0.2.3 bans; "
-				 "filler.example.com names");
-	assert_int_equal(xb_outbox_read(at(&taker), 10, 10000, &again), 0);
-	assert_int_equal(again.count, 4);
-	assert_string_equal(again.item[0].list, "names");
-	assert_true(again.item[1].put);
-	assert_int_equal(again.item[1].expires, NOW + 5);
-	assert_int_equal(again.item[1].comment_size, 4);
-	assert_false(again.item[2].put);
-	assert_string_equal(xb_entry_format(&again.item[2].entry, text), "192.0.2.4");
-	assert_true(again.item[3].put);
-	assert_string_equal(xb_entry_format(&again.item[3].entry, text), "192.0.2.3");
-	xb_shared_changes_free(&again);
+	assert_waits(&taker, "");
 }
 
 TEST(lists_that_are_not_followed_stay)
 {
-	list_entry(at(&maker), "192.0.2.1", "bans");
-	list_entry(at(&maker), "192.0.2.1", "names");
-	list_entry(at(&taker), "192.0.2.2", "bans");
+	list_all(at(&maker), "192.0.2.1 bans names");
+	list_all(at(&taker), "192.0.2.2 bans; 192.0.2.5 more");
 	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
 	assert_int_equal(xb_share_set(at(&taker), "more", ALL), 0);
-	list_entry(at(&taker), "192.0.2.5", "more");
 	make();
 	take();
 	assert_store(at(&taker), "192.0.2.1 names; 192.0.2.2 bans; 192.0.2.5 more");
@@ -266,126 +485,140 @@ TEST(a_snapshot_waits_for_an_empty_outbox_unless_it_begins)
 	assert_int_equal(manifest.lineage[0].position, 100);
 }
 
-/* --- any two states --- */
+/* --- those that would take out much of a list wait for an operator --- */
 
-#define UNIVERSE 96
-
-/* What a list may have of an entry. */
-struct held {
-	bool is;
-	uint32_t expires;
-	const char *comment;
-};
-
-static const char *text_of(int i, char text[64])
+static void assert_held(uint64_t before, uint64_t after, uint64_t loses)
 {
-	static const char *const forms[] = {"198.51.%d.7",	"203.0.%d.0/24", "192.0.2.%d",
-					    "2001:db8:%d::/48", "2001:db8::%d",	 "n%d.example.com"};
+	struct snapshot_result result = take_with(false);
 
-	snprintf(text, 64, forms[i % 6], i);
-	return text;
+	assert_int_equal(result.outcome, SNAPSHOT_HELD);
+	assert_int_equal(result.held_count, 1);
+	assert_string_equal(result.held[0].list, "bans");
+	assert_int_equal(result.held[0].before, before);
+	assert_int_equal(result.held[0].after, after);
+	assert_int_equal(result.held[0].loses, loses);
+	give_up(&taker);
 }
 
-static struct held any_state(void)
+static enum snapshot_outcome outcome_with(double factor)
 {
-	static const char *const comments[] = {"", "one", "two"};
+	struct snapshot_terms terms = terms_of(false);
+	struct snapshot_result result;
 
-	return (struct held){.is = random_word() % 3,
-			     .expires = random_word() % 2 ? 0 : NOW - 1 + random_word() % 4,
-			     .comment = comments[random_word() % 3]};
+	terms.factor = factor;
+	assert_int_equal(try_take(&terms, &result), 0);
+	give_up(&taker);
+	return result.outcome;
 }
 
-static void put_state(struct xb_txn *txn, const char *text, const struct held *held)
+TEST(losing_more_than_half_is_held)
 {
-	if (held->is)
-		list_with(txn, text, "bans", held->expires, held->comment);
-}
-
-static bool lives(const struct held *held)
-{
-	return held->is && (!held->expires || held->expires > NOW);
-}
-
-static void assert_state(const char *text, const struct held *expected)
-{
-	struct xb_entry entry = entry_of(text);
-	struct xb_members members;
-	struct xb_membership member;
-	bool has = !xb_members_of(at(&taker), &entry, &members) &&
-		   xb_members_have(members, list_of(at(&taker), "bans")->id, &member);
-
-	assert_int_equal(has, lives(expected));
-	if (!has)
-		return;
-	assert_int_equal(member.expires, expected->expires);
-	assert_int_equal(member.comment_size, strlen(expected->comment));
-	assert_memory_equal(member.comment, expected->comment, member.comment_size);
-}
-
-static void any_two_states_become_one(bool some_pass)
-{
-	struct held expected[UNIVERSE];
-	uint64_t position = 40;
-	char text[64];
-
-	part_at_40();
-	for (int i = 0; i < UNIVERSE; i++) {
-		expected[i] = any_state();
-		put_state(at(&maker), text_of(i, text), &expected[i]);
-	}
-	for (int i = 0; i < UNIVERSE; i++) {
-		struct held ours = any_state();
-		bool passes = some_pass && !(random_word() % 4);
-
-		text_of(i, text);
-		if (passes && ours.is) {
-			position++;
-			apply(1, position, epoch, stranger, position,
-			      &(struct change_row){"bans", text, ours.comment, 1, ours.expires});
-			if (lives(&ours))
-				expected[i] = ours;
-		} else if (passes) {
-			list_entry(at(&taker), text, "bans");
-			position++;
-			apply(1, position, epoch, stranger, position,
-			      &(struct change_row){"bans", text, NULL, 0, 0});
-		} else {
-			put_state(at(&taker), text, &ours);
-			if (random_word() % 2)
-				list_entry(at(&taker), text, "private");
-		}
-	}
-	stand(&taker, epoch, 1, position);
+	fill_bans(at(&maker), 0, 1000);
+	fill_bans(at(&maker), 5000, 7000);
+	fill_bans(at(&taker), 0, 2001);
+	settle(&taker);
 	make();
-	assert_false(take_with(true).partial);
-	for (int i = 0; i < UNIVERSE; i++)
-		assert_state(text_of(i, text), &expected[i]);
+	/* What comes does not make up for what goes. */
+	assert_held(2001, 3000, 1001);
+	assert_int_equal(outcome_with(3), SNAPSHOT_TAKEN);
+	assert_int_equal(outcome_with(1.5), SNAPSHOT_HELD);
+	assert_int_equal(take_with(true).removed, 1001);
 }
 
-TEST(any_two_states)
+TEST(half_or_a_thousand_are_taken)
 {
-	random_begin();
-	for (uint32_t round = 0; round < amount(20, 20); round++) {
-		any_two_states_become_one(round % 2);
-		end_hosts(state);
-		begin_hosts(state);
-	}
-}
-
-TEST(many_chunks_come_back)
-{
-	fill_bans(at(&maker), 0, 60000);
-	for (uint32_t i = 0; i < 40000; i++) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "some-longer-name-%u.example.com", i);
-		list_with(at(&maker), text, "bans", 0, "with a comment");
-	}
+	fill_bans(at(&maker), 0, 1);
+	fill_bans(at(&taker), 0, 1000);
+	settle(&taker);
 	make();
-	assert_true(manifest.chunk_count > 2);
-	assert_int_equal(take().added, 100000);
-	assert_digest("bans");
-	assert_int_equal(take().unchanged, 100000);
+	assert_int_equal(take().removed, 999);
+	give_up(&taker);
+	fill_bans(at(&taker), 1000, 1001);
+	assert_held(1001, 1, 1000);
 }
 
-EACH_TEST(begin_hosts, end_hosts);
+TEST(emptying_is_held)
+{
+	fill_bans(at(&taker), 0, 1);
+	settle(&taker);
+	make();
+	assert_held(1, 0, 1);
+	assert_int_equal(take_with(true).removed, 1);
+}
+
+TEST(a_list_that_was_not_shared_loses_nothing)
+{
+	fill_bans(at(&maker), 0, 100);
+	fill_bans(at(&taker), 1, 101);
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_FOLLOW), 0);
+	settle(&taker);
+	make();
+	assert_held(100, 100, 1);
+	unlist(at(&taker), "198.18.0.100", "bans");
+	assert_int_equal(take().added, 1);
+	assert_int_equal(xb_share_of(at(&taker), "bans")->flags, XB_SHARE_FOLLOW | XB_SHARE_JOINED);
+}
+
+/* --- chunks that are not what they should be --- */
+
+static void assert_not_taken(const struct mac_key *with)
+{
+	struct snapshot_terms terms = terms_of(true);
+	struct snapshot_result result;
+
+	terms.key = with;
+	assert_int_equal(try_take(&terms, &result), -EINVAL);
+	assert_non_null(strstr(xb_error_message(), "chunk"));
+}
+
+/* Each other byte: test_comparison.c. */
+TEST(damaged_chunks_are_refused)
+{
+	struct mac_key other = {{8}};
+	uint8_t last;
+	off_t size;
+
+	list_all(at(&maker), "192.0.2.1 bans; a.example.com names until 2000000001 (comment)");
+	make();
+	assert_not_taken(&other);
+	size = manifest.chunks[0].size + manifest.chunks[1].size;
+	assert_int_equal(pread(chunks, &last, 1, size - 1), 1);
+	last ^= 0x10;
+	assert_int_equal(pwrite(chunks, &last, 1, size - 1), 1);
+	assert_not_taken(&key);
+	last ^= 0x10;
+	assert_int_equal(pwrite(chunks, &last, 1, size - 1), 1);
+	assert_int_equal(ftruncate(chunks, size - 1), 0);
+	assert_not_taken(&key);
+}
+
+/* Two lists with the same entries have chunks of one size. */
+TEST(chunks_of_another_place_or_snapshot_are_refused)
+{
+	struct manifest second = {0};
+	uint8_t first[64], swapped[128];
+	int others = memfd_create("others", MFD_CLOEXEC);
+	size_t size;
+
+	list_all(at(&maker), "192.0.2.1 bans; 192.0.2.2 names");
+	make();
+	size = manifest.chunks[0].size;
+	assert_int_equal(manifest.chunks[1].size, size);
+	assert_int_equal(snapshot_make(at(&maker), &key, false, others, blooms, &second), 0);
+	assert_int_equal(pread(others, first, size, 0), size);
+	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
+	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
+	/* The same bytes are good for neither another place nor another identity. */
+	assert_false(mac_equal(manifest.chunks[0].mac, second.chunks[0].mac));
+	second.chunks[1] = second.chunks[0];
+	assert_int_equal(chunk_check(&second, 1, &key, first, size), -EINVAL);
+	assert_int_equal(chunk_check(&manifest, 1, &key, first, size), -EINVAL);
+	assert_int_equal(pread(chunks, swapped + size, size, 0), size);
+	assert_int_equal(pread(chunks, swapped, size, (off_t)size), size);
+	assert_int_equal(pwrite(chunks, swapped, 2 * size, 0), 2 * size);
+	assert_not_taken(&key);
+	manifest_free(&second);
+	close(others);
+}
+
+EACH_TEST(begin, end_hosts);
