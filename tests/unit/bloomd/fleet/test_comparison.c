@@ -604,7 +604,7 @@ TEST(bloom_digests_fit_the_manifest)
 	uint32_t size;
 
 	for (uint32_t count = 1; count < 2 * CHUNK_BYTES / 12;
-	     count += 1 + count / (is_slowed() ? 4 : 50)) {
+	     count += 1 + count / amount(10, 50)) {
 		assert_int_equal(chunkbloom_size(count, &size), 0);
 		assert_true(size <= 80 + count * 14 / 10);
 	}

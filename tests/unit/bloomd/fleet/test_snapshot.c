@@ -6,11 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "bloomd/fleet/chunkfile.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
@@ -571,7 +569,7 @@ static void assert_not_taken(const struct mac_key *with)
 	assert_non_null(strstr(xb_error_message(), "chunk"));
 }
 
-/* Each other byte: test_comparison.c. */
+/* Each other byte: test_comparison.c; another chunk: test_snapshotfiles.c. */
 TEST(damaged_chunks_are_refused)
 {
 	struct mac_key other = {{8}};
@@ -590,35 +588,6 @@ TEST(damaged_chunks_are_refused)
 	assert_int_equal(pwrite(chunks, &last, 1, size - 1), 1);
 	assert_int_equal(ftruncate(chunks, size - 1), 0);
 	assert_not_taken(&key);
-}
-
-/* Two lists with the same entries have chunks of one size. */
-TEST(chunks_of_another_place_or_snapshot_are_refused)
-{
-	struct manifest second = {0};
-	uint8_t first[64], swapped[128];
-	int others = memfd_create("others", MFD_CLOEXEC);
-	size_t size;
-
-	list_all(at(&maker), "192.0.2.1 bans; 192.0.2.2 names");
-	make();
-	size = manifest.chunks[0].size;
-	assert_int_equal(manifest.chunks[1].size, size);
-	assert_int_equal(snapshot_make(at(&maker), &key, false, others, blooms, &second), 0);
-	assert_int_equal(pread(others, first, size, 0), size);
-	assert_int_equal(chunk_check(&second, 0, &key, first, size), 0);
-	assert_int_equal(chunk_check(&manifest, 0, &key, first, size), 0);
-	/* The same bytes are good for neither another place nor another identity. */
-	assert_false(mac_equal(manifest.chunks[0].mac, second.chunks[0].mac));
-	second.chunks[1] = second.chunks[0];
-	assert_int_equal(chunk_check(&second, 1, &key, first, size), -EINVAL);
-	assert_int_equal(chunk_check(&manifest, 1, &key, first, size), -EINVAL);
-	assert_int_equal(pread(chunks, swapped + size, size, 0), size);
-	assert_int_equal(pread(chunks, swapped, size, (off_t)size), size);
-	assert_int_equal(pwrite(chunks, swapped, 2 * size, 0), 2 * size);
-	assert_not_taken(&key);
-	manifest_free(&second);
-	close(others);
 }
 
 EACH_TEST(begin, end_hosts);

@@ -18,10 +18,11 @@
 
 static char directory[] = "/tmp/xb-files-XXXXXX";
 
+/* The tests are in the directory themselves. */
 static int begin(void **state)
 {
 	strcpy(directory, "/tmp/xb-files-XXXXXX");
-	return !mkdtemp(directory) || begin_hosts(state);
+	return !mkdtemp(directory) || chdir(directory) || begin_hosts(state);
 }
 
 static int end(void **state)
@@ -29,25 +30,17 @@ static int end(void **state)
 	char command[64];
 
 	snprintf(command, sizeof(command), "rm -r %s", directory);
-	return system(command) | end_hosts(state);
-}
-
-static const char *path_of(const char *name, char path[512])
-{
-	snprintf(path, 512, "%s/%s", directory, name);
-	return path;
+	return chdir("/") | system(command) | end_hosts(state);
 }
 
 static bool is_there(const char *name)
 {
-	char path[512];
-
-	return !access(path_of(name, path), F_OK);
+	return !access(name, F_OK);
 }
 
 static size_t count_files(void)
 {
-	DIR *names = opendir(directory);
+	DIR *names = opendir(".");
 	size_t count = 0;
 
 	assert_non_null(names);
@@ -81,19 +74,6 @@ static int write_files(void)
 	return snapshotfiles_write(directory, &manifest, &key, chunks);
 }
 
-static size_t read_file(const char *name, uint8_t *bytes, size_t room)
-{
-	char path[512];
-	int fd = open(path_of(name, path), O_RDONLY);
-	ssize_t size;
-
-	assert_true(fd >= 0);
-	size = read(fd, bytes, room);
-	close(fd);
-	assert_true(size >= 0);
-	return (size_t)size;
-}
-
 /* As one who loads the files does; what he has not loaded is not in the file. */
 static int load_chunks(int file)
 {
@@ -102,10 +82,12 @@ static int load_chunks(int file)
 	int error = 0;
 
 	for (size_t i = manifest.chunk_count; !error && i > 0; i--) {
-		size_t size =
-			read_file(snapshotfile_name(&manifest, i - 1, name), bytes, sizeof(bytes));
+		int fd = open(snapshotfile_name(&manifest, i - 1, name), O_RDONLY);
+		ssize_t size = read(fd, bytes, sizeof(bytes));
 
-		error = chunk_store(&manifest, i - 1, &key, file, bytes, size);
+		close(fd);
+		assert_true(size >= 0);
+		error = chunk_store(&manifest, i - 1, &key, file, bytes, (size_t)size);
 	}
 	return error;
 }
@@ -125,7 +107,6 @@ TEST(who_loads_them_has_the_snapshot)
 {
 	int file = memfd_create("loaded", MFD_CLOEXEC);
 	struct stat about;
-	char path[512];
 
 	fill_names("bans", 20000);
 	list_with(at(&maker), "a.example.com", "names", 0, "comment");
@@ -133,7 +114,7 @@ TEST(who_loads_them_has_the_snapshot)
 	assert_true(manifest.chunk_count > 3);
 	assert_int_equal(write_files(), 0);
 	assert_int_equal(count_files(), manifest.chunk_count + 1);
-	assert_int_equal(stat(path_of(SNAPSHOT_MANIFEST, path), &about), 0);
+	assert_int_equal(stat(SNAPSHOT_MANIFEST, &about), 0);
 	assert_int_equal(about.st_mode & 07777, 0644);
 	manifest_free(&manifest);
 	assert_int_equal(snapshotfiles_read(directory, &key, &manifest), 1);
@@ -161,6 +142,7 @@ TEST(lists_that_are_not_followed_need_no_chunks)
 	close(file);
 }
 
+/* Its bytes are good for neither another place nor another identity. */
 TEST(another_chunk_is_not_stored)
 {
 	static uint8_t bytes[2 * CHUNK_BYTES];
@@ -171,11 +153,15 @@ TEST(another_chunk_is_not_stored)
 	list_all(at(&maker), "192.0.2.1 bans names");
 	make();
 	assert_int_equal(chunk_load(&manifest, 0, &key, chunks, bytes), 0);
-	assert_int_equal(manifest.chunks[0].size, manifest.chunks[1].size);
+	manifest.chunks[1] = manifest.chunks[0];
 	assert_int_equal(chunk_store(&manifest, 1, &key, file, bytes, manifest.chunks[1].size),
 			 -EINVAL);
 	assert_int_equal(chunk_store(&manifest, 0, &other, file, bytes, manifest.chunks[0].size),
 			 -EINVAL);
+	manifest.id[0]++;
+	assert_int_equal(chunk_store(&manifest, 0, &key, file, bytes, manifest.chunks[0].size),
+			 -EINVAL);
+	manifest.id[0]--;
 	assert_int_equal(chunk_store(&manifest, 0, &key, file, bytes, 1), -EINVAL);
 	assert_int_equal(chunk_store(&manifest, 2, &key, file, bytes, 1), -EINVAL);
 	assert_int_equal(fstat(file, &about), 0);
@@ -185,8 +171,7 @@ TEST(another_chunk_is_not_stored)
 
 TEST(the_one_before_stays_until_the_next)
 {
-	char name[3][SNAPSHOT_NAME], path[512];
-	int fd;
+	char name[3][SNAPSHOT_NAME];
 
 	for (int i = 0; i < 3; i++) {
 		fill_bans(at(&maker), 0, (uint32_t)i + 1);
@@ -196,8 +181,7 @@ TEST(the_one_before_stays_until_the_next)
 		assert_true(is_there(name[i]));
 		assert_true(!i || is_there(name[i - 1]));
 		/* What is not ours is nothing to us. */
-		fd = open(path_of("index.html", path), O_WRONLY | O_CREAT, 0644);
-		close(fd);
+		close(open("index.html", O_WRONLY | O_CREAT, 0644));
 	}
 	assert_false(is_there(name[0]));
 	assert_true(is_there("index.html"));
@@ -206,12 +190,10 @@ TEST(the_one_before_stays_until_the_next)
 
 TEST(what_a_killed_one_left_is_in_no_way)
 {
-	char path[512], target[512];
-
 	fill_bans(at(&maker), 0, 1);
 	make();
 	/* Nor is it followed. */
-	assert_int_equal(symlink(path_of("elsewhere", target), path_of(".new", path)), 0);
+	assert_int_equal(symlink("elsewhere", ".new"), 0);
 	assert_int_equal(write_files(), 0);
 	assert_false(is_there("elsewhere"));
 	assert_int_equal(count_files(), 2);
@@ -254,7 +236,6 @@ TEST(damage_and_manifests_of_others)
 {
 	struct mac_key other = {{8}};
 	struct manifest found;
-	char path[512];
 
 	fill_bans(at(&maker), 0, 3);
 	make();
@@ -262,7 +243,7 @@ TEST(damage_and_manifests_of_others)
 	assert_int_equal(write_files(), 0);
 	assert_int_equal(snapshotfiles_read(directory, &other, &found), 0);
 	manifest_free(&found);
-	assert_int_equal(truncate(path_of(SNAPSHOT_MANIFEST, path), 20), 0);
+	assert_int_equal(truncate(SNAPSHOT_MANIFEST, 20), 0);
 	assert_int_equal(snapshotfiles_read(directory, &key, &found), 0);
 	manifest_free(&found);
 	assert_int_equal(snapshotfiles_read("/nowhere", &key, &found), 0);
