@@ -204,20 +204,6 @@ TEST(what_is_missing_loads_its_chunk_alone)
 	assert_loaded(1, 0);
 }
 
-TEST(what_has_expired_is_no_difference)
-{
-	list_all(at(&maker), "192.0.2.1 bans until 2000000000 (expires before it is compared); "
-			     "192.0.2.2 bans until 2000000000 (the same, swept here); "
-			     "192.0.2.5 bans until 2000000000");
-	list_all(at(&taker), "192.0.2.1 bans until 1999999999; 192.0.2.3 bans until 2000000000; "
-			     "192.0.2.4 bans until 5 (long ago); 192.0.2.5 bans until 2000000001");
-	make();
-	compare();
-	assert_found("changed 192.0.2.5 until 2000000001");
-	assert_int_equal(found.item[0].there.expires, NOW);
-	assert_int_equal(of("bans")->here, 1);
-}
-
 TEST(what_the_log_says_is_no_difference)
 {
 	list_all(at(&maker), "192.0.2.1 bans; 192.0.2.2 bans; 192.0.2.3 bans; 192.0.2.4 bans");

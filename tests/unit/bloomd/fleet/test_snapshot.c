@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "bloomd/fleet/follow.h"
+#include "bloomd/fleet/former.h"
 #include "bloomd/fleet/logentry.h"
 #include "bloomd/fleet/snapshot.h"
 #include "store/logtail.h"
@@ -168,24 +170,28 @@ static void put_taker(const struct scenario *scenario)
 		unlist(at(&taker), scenario->gone, "bans");
 }
 
+/* The taker has this change to publish again: "[-]ENTRY LIST[ until TIME]". */
+static void wait_again(const char *change_text, enum xb_again whose)
+{
+	struct texts texts = texts_of(change_text);
+	char *text = next_text(&texts);
+	bool put = *text != '-';
+	struct change_row row = {.entry = strsep(&text, " ") + !put};
+	struct xb_shared_change change = {.entry = entry_of(row.entry), .put = put, .added = put};
+
+	assert_true(next_list(&text, &row));
+	change.list = row.list;
+	change.expires = row.expires;
+	assert_int_equal(xb_outbox_put_again(at(&taker), &change, whose), 1);
+}
+
 static void change_taker(const struct scenario *scenario)
 {
-	struct texts here = texts_of(scenario->here ?: ""),
-		     again = texts_of(scenario->waits_again ?: "");
-	char *text = next_text(&again);
+	struct texts here = texts_of(scenario->here ?: "");
 
-	if (*text) {
-		bool put = *text != '-';
-		struct change_row row = {.entry = strsep(&text, " ") + !put};
-		struct xb_shared_change change = {
-			.entry = entry_of(row.entry), .put = put, .added = put};
-
-		assert_true(next_list(&text, &row));
-		change.list = row.list;
-		change.expires = row.expires;
-		assert_int_equal(xb_outbox_put_again(at(&taker), &change, scenario->whose), 1);
-	}
-	while ((text = next_text(&here)) && *text)
+	if (scenario->waits_again)
+		wait_again(scenario->waits_again, scenario->whose);
+	for (char *text; (text = next_text(&here)) && *text;)
 		change_here(&taker, text + (*text == '-'), *text != '-');
 	if (scenario->share)
 		assert_int_equal(xb_share_set(at(&taker), "bans", scenario->share), 0);
@@ -588,6 +594,91 @@ TEST(damaged_chunks_are_refused)
 	assert_int_equal(pwrite(chunks, &last, 1, size - 1), 1);
 	assert_int_equal(ftruncate(chunks, size - 1), 0);
 	assert_not_taken(&key);
+}
+
+/* --- what is published again meets the log --- */
+
+/* The log has a change of the entry by another at 51: a put, or a delete. */
+static void follow(bool put)
+{
+	const struct change_row row = {"bans", ENTRY, put ? "" : NULL, put, 0};
+	struct logentry entry = {
+		.kind = LOGENTRY_CHANGE, .term = 1, .time = 1, .first = 1, .last = 1};
+	struct xb_writer writer = {
+		.builder_lock = -1, .writer_lock = -1, .txn = at(&taker), .now = NOW};
+	struct follow_queue queue = {0};
+	struct follow context = {.key = &key, .queue = &queue};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
+	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
+	add_row(&entry.changes, &row);
+	assert_int_equal(logentry_write(&entry, &key, 51, before, &bytes, &size), 0);
+	assert_int_equal(follow_queue_add(&queue, 51, bytes, size), 0);
+	assert_int_equal(follow_apply(&writer, &context), 0);
+	assert_int_equal(context.done, 1);
+	follow_queue_clear(&queue);
+	free(bytes);
+	logentry_free(&entry);
+}
+
+TEST(a_delete_makes_way_to_a_put)
+{
+	wait_again("-" ENTRY " bans", XB_AGAIN_OWN);
+	follow(true);
+	assert_store(at(&taker), ENTRY " bans");
+	assert_waits(&taker, "");
+}
+
+/* Others' puts of it are not in the store, and are later all the same. */
+TEST(also_of_a_list_that_is_not_followed)
+{
+	assert_int_equal(xb_share_set(at(&taker), "bans", XB_SHARE_PUBLISH), 0);
+	wait_again("-" ENTRY " bans", XB_AGAIN_OWN);
+	follow(true);
+	assert_store(at(&taker), "");
+	assert_waits(&taker, "");
+}
+
+/* Its publisher may not come back; but what a snapshot had makes way. */
+TEST(a_put_of_another_does_not_make_way_to_a_delete)
+{
+	list_entry(at(&taker), ENTRY, "bans");
+	wait_again(ENTRY " bans", XB_AGAIN_ANOTHERS);
+	follow(false);
+	assert_store(at(&taker), ENTRY " bans");
+	assert_waits(&taker, ENTRY " bans");
+	give_up(&taker);
+	list_entry(at(&taker), ENTRY, "bans");
+	wait_again(ENTRY " bans", XB_AGAIN_OLDER);
+	follow(false);
+	assert_store(at(&taker), "");
+	assert_waits(&taker, "");
+}
+
+/* An earlier version has taken positions up to this one from the server. */
+TEST(going_back_ends_at_the_last_number)
+{
+	static const uint64_t from[] = {UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, 17, 0};
+	struct logentry entry = {.kind = LOGENTRY_BEAT, .term = 1, .time = 1};
+	uint8_t before[MAC_BYTES] = {0}, *bytes;
+	size_t size;
+
+	memcpy(entry.epoch, epoch, sizeof(entry.epoch));
+	memcpy(entry.publisher, stranger, sizeof(entry.publisher));
+	assert_int_equal(logentry_write(&entry, &key, 51, before, &bytes, &size), 0);
+	alarm(60);
+	for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+		bool behind = from[i] < UINT64_MAX;
+
+		assert_int_equal(xb_logtail_append(at(&taker), 1, UINT64_MAX, bytes, size), 0);
+		assert_int_equal(former_cut(at(&taker), 1, from[i]), 0);
+		assert_int_equal(xb_fleet_former_has(at(&taker), UINT64_MAX, entry.chain), behind);
+		assert_int_equal(xb_fleet_former_end(at(&taker), UINT64_MAX, entry.chain), 0);
+	}
+	alarm(0);
+	free(bytes);
 }
 
 EACH_TEST(begin, end_hosts);
