@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Drops by source: in which order they come out, and what a flood of sources hides. */
 #include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bloomctl/top/tally.h"
 #include "support/cmocka.h"
+#include "support/texts.h"
 
 #define MANY 40000
 
@@ -44,23 +47,19 @@ static void add(const char *source, unsigned int packets)
 		assert_int_equal(tally_add(&tally, &drop), 0);
 }
 
-static void assert_source(const struct tally_source *source, const char *text, uint64_t packets)
+/* "SOURCE PACKETS; ...": so many at most come out, in this order. */
+static void assert_taken(size_t most, const char *expected)
 {
-	char out[XB_ENTRY_TEXT];
+	size_t count = tally_take(&tally, taken, most), used = 0;
+	char out[1024] = "", text[XB_ENTRY_TEXT];
 
-	assert_string_equal(xb_entry_format(&source->source, out), text);
-	assert_int_equal(source->packets, packets);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)sprintf(out + used, "%s%s %" PRIu64, i ? "; " : "",
+					xb_entry_format(&taken[i].source, text), taken[i].packets);
+	assert_string_equal(out, expected);
 }
 
-/* Twice as well: it is empty after each time. */
-TEST(nothing)
-{
-	assert_int_equal(tally_take(&tally, taken, 5), 0);
-	assert_int_equal(tally_take(&tally, taken, 0), 0);
-	tally_free(&tally);
-	tally_free(&tally);
-}
-
+/* As many: in the order of addresses. */
 TEST(most_packets_come_first)
 {
 	add("192.0.2.9", 2);
@@ -69,12 +68,7 @@ TEST(most_packets_come_first)
 	add("192.0.2.1", 1);
 	add("192.0.2.10", 1);
 	assert_int_equal(tally.seen, 8);
-	assert_int_equal(tally_take(&tally, taken, MANY), 4);
-	assert_source(&taken[0], "2001:db8::1", 3);
-	/* As many: in the order of addresses. */
-	assert_source(&taken[1], "192.0.2.1", 2);
-	assert_source(&taken[2], "192.0.2.9", 2);
-	assert_source(&taken[3], "192.0.2.10", 1);
+	assert_taken(MANY, "2001:db8::1 3; 192.0.2.1 2; 192.0.2.9 2; 192.0.2.10 1");
 }
 
 TEST(as_many_as_are_wanted)
@@ -83,44 +77,45 @@ TEST(as_many_as_are_wanted)
 	add("192.0.2.2", 2);
 	add("192.0.2.3", 3);
 	taken[2].packets = 99;
-	assert_int_equal(tally_take(&tally, taken, 2), 2);
-	assert_source(&taken[0], "192.0.2.3", 3);
-	assert_source(&taken[1], "192.0.2.2", 2);
+	assert_taken(2, "192.0.2.3 3; 192.0.2.2 2");
 	assert_int_equal(taken[2].packets, 99);
-	add("192.0.2.1", 1);
-	assert_int_equal(tally_take(&tally, NULL, 0), 0);
-	assert_int_equal(tally_take(&tally, taken, 5), 0);
 }
 
+/* It is empty after each time. */
 TEST(it_begins_anew)
 {
+	assert_taken(5, "");
+	assert_taken(0, "");
 	add("192.0.2.1", 5);
 	add("192.0.2.2", 1);
-	assert_int_equal(tally_take(&tally, taken, 5), 2);
+	assert_taken(5, "192.0.2.1 5; 192.0.2.2 1");
 	assert_int_equal(tally.seen, 0);
-	assert_int_equal(tally_take(&tally, taken, 5), 0);
+	assert_taken(5, "");
 	add("192.0.2.2", 1);
 	assert_int_equal(tally.seen, 1);
-	assert_int_equal(tally_take(&tally, taken, 5), 1);
-	assert_source(&taken[0], "192.0.2.2", 1);
+	assert_int_equal(tally_take(&tally, NULL, 0), 0);
+	assert_taken(5, "");
+	add("192.0.2.2", 1);
+	assert_taken(5, "192.0.2.2 1");
 	add("192.0.2.2", 1);
 	tally_free(&tally);
-	assert_int_equal(tally_take(&tally, taken, 5), 0);
+	assert_taken(5, "");
+	tally_free(&tally);
 }
 
 /* These differ in the family, in the last bit, or in the lower half only. */
 TEST(sources_that_look_alike)
 {
-	static const char *const sources[] = {
-		"192.0.2.0",   "192.0.2.1", "c000:200::", "c000:201::", "c000:200:0:0:8000::",
-		"c000:200::1", "0.0.0.0",   "::",	  "::1",	"255.255.255.255"};
-	size_t count = sizeof(sources) / sizeof(sources[0]);
+	struct texts sources = texts_of("192.0.2.0; 192.0.2.1; c000:200::; c000:201::; "
+					"c000:200:0:0:8000::; c000:200::1; 0.0.0.0; ::; ::1; "
+					"255.255.255.255");
+	unsigned int packets = 1;
 
-	for (unsigned int i = 0; i < count; i++)
-		add(sources[i], i + 1);
-	assert_int_equal(tally_take(&tally, taken, MANY), count);
-	for (unsigned int i = 0; i < count; i++)
-		assert_source(&taken[i], sources[count - 1 - i], count - i);
+	for (const char *source; (source = next_text(&sources));)
+		add(source, packets++);
+	assert_taken(MANY, "255.255.255.255 10; ::1 9; :: 8; 0.0.0.0 7; c000:200::1 6; "
+			   "c000:200:0:0:8000:: 5; c000:201:: 4; c000:200:: 3; 192.0.2.1 2; "
+			   "192.0.2.0 1");
 }
 
 TEST(the_last_drop_tells)
@@ -155,7 +150,7 @@ TEST(a_flood_hides_nobody_who_came_before)
 	assert_int_equal(tally.seen, MANY + 9);
 	count = tally_take(&tally, taken, MANY);
 	assert_in_range(count, 10000, MANY - 1);
-	assert_source(&taken[0], "192.0.2.1", 5);
+	assert_int_equal(taken[0].packets, 5);
 	for (size_t i = 1; i < count; i++)
 		assert_int_equal(taken[i].packets, 1);
 	/* Each once. */
@@ -163,8 +158,7 @@ TEST(a_flood_hides_nobody_who_came_before)
 		assert_true(xb_entry_compare(&taken[i - 1].source, &taken[i].source) < 0);
 	/* There is room again. */
 	add("192.0.2.2", 4);
-	assert_int_equal(tally_take(&tally, taken, MANY), 1);
-	assert_source(&taken[0], "192.0.2.2", 4);
+	assert_taken(MANY, "192.0.2.2 4");
 }
 
 EACH_TEST(begin, end);
