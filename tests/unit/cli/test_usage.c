@@ -20,56 +20,45 @@ static void check(const struct verb *verb, const char *expected)
 	assert_int_equal(out.behind, 'z');
 }
 
-TEST(operands)
-{
-	struct verb verb = {.name = "list"};
+#define CHECK(expected, word, ...) check(&(const struct verb){.name = word, __VA_ARGS__}, expected)
 
-	check(&verb, "list");
-	verb.above = "auto";
-	check(&verb, "auto list");
-	verb.operands[0] = (struct verb_operand){.name = "ENTRY..."};
-	check(&verb, "auto list ENTRY...");
-	verb.operands[1] = (struct verb_operand){.name = "on|off", .optional = true};
-	check(&verb, "auto list ENTRY... [on|off]");
-	/* Who leaves out the first leaves out both. */
-	verb.operands[0].optional = true;
-	check(&verb, "auto list [ENTRY... [on|off]]");
-	verb.operands[1].name = NULL;
-	check(&verb, "auto list [ENTRY...]");
-}
-
-TEST(commands_below)
+TEST(operands_and_commands_below)
 {
 	static const struct verb on = {.name = "on"}, off = {.name = "off"};
 	static const struct verb *const one[] = {&on, NULL}, *const two[] = {&on, &off, NULL};
 
-	check(&(struct verb){.name = "auto", .below = one}, "auto on ...");
-	check(&(struct verb){.name = "auto", .below = two}, "auto on|off ...");
+	CHECK("list", "list");
+	CHECK("auto list", "list", .above = "auto");
+	CHECK("list ENTRY...", "list", .operands = {{"ENTRY..."}});
+	CHECK("list ENTRY... [on|off]", "list", .operands = {{"ENTRY..."}, {"on|off", true}});
+	/* Who leaves out the first leaves out both. */
+	CHECK("list [ENTRY... [on|off]]", "list",
+	      .operands = {{"ENTRY...", true}, {"on|off", true}});
+	CHECK("list [ENTRY...]", "list", .operands = {{"ENTRY...", true}});
+	CHECK("auto on ...", "auto", .below = one);
+	CHECK("auto on|off ...", "auto", .below = two);
 }
 
 TEST(options)
 {
-	static const struct option_spec none[] = {{0}},
-					all[] = {
-						{.name = "list", .value = "NAME"},
-						{.name = "all"},
-						{.name = "every", .instead = true},
-						{.name = "each", .value = "N", .instead = true},
-						{.name = "output", .value = "FILE", .needed = true},
-						{.name = "to", .value = "FILE", .instead = true},
-						{.name = "exist"},
-						{0},
-					};
-	struct verb verb = {.name = "add", .options = none};
+	static const struct option_spec none[] = {{0}};
+	static const struct option_spec all[] = {
+		{.name = "list", .value = "NAME"},
+		{.name = "all"},
+		{.name = "every", .instead = true},
+		{.name = "each", .value = "N", .instead = true},
+		{.name = "output", .value = "FILE", .needed = true},
+		{.name = "to", .value = "FILE", .instead = true},
+		{.name = "exist"},
+		{0},
+	};
 
-	check(&verb, "add");
-	verb.options = all;
-	check(&verb, "add [--list NAME] [--all|--every|--each N] --output FILE|--to FILE "
-		     "[--exist]");
+	CHECK("add", "add", .options = none);
+	CHECK("add [--list NAME] [--all|--every|--each N] --output FILE|--to FILE [--exist]", "add",
+	      .options = all);
 	/* Instead of the operands. */
-	verb.operands[0].name = "ENTRY";
-	verb.options = all + 2;
-	check(&verb, "add ENTRY|--every|--each N --output FILE|--to FILE [--exist]");
+	CHECK("add ENTRY|--every|--each N --output FILE|--to FILE [--exist]", "add",
+	      .operands = {{"ENTRY"}}, .options = all + 2);
 }
 
 /* The longest line that is whole, and those that are cut. */

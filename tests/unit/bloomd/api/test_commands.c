@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of commands, replies, and the cursors of walks. */
+/* The table of commands, replies, and the cursors of walks; and who is dropped when clients have
+ * too much. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bloomd/api/client.h"
 #include "bloomd/api/command.h"
 #include "support/cmocka.h"
+#include "support/entryof.h"
 
 TEST(test_each_is_found)
 {
@@ -73,19 +76,10 @@ TEST(test_replies)
 	reply_free(&reply);
 }
 
-static struct xb_entry parsed(const char *text, uint8_t form[XB_NAME_BYTES])
-{
-	struct xb_entry entry;
-
-	assert_int_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL), 0);
-	return entry;
-}
-
 TEST(test_cursors)
 {
-	uint8_t form[XB_NAME_BYTES];
 	struct cursors cursors = {0};
-	struct xb_entry entry = parsed("a.long.name.example", form), found;
+	struct xb_entry entry = entry_of("a.long.name.example"), found;
 	uint64_t first = 0, number = 0;
 
 	assert_false(cursors_find(&cursors, 1, &found));
@@ -101,4 +95,56 @@ TEST(test_cursors)
 	cursors_keep(&cursors, &entry);
 	assert_false(cursors_find(&cursors, first, &found));
 	cursors_free(&cursors);
+}
+
+/* --- clients --- */
+
+#define MIB   ((size_t)1 << 20)
+#define MANY  1000
+#define HEAVY 3
+
+static struct clients all;
+static struct client client[MANY];
+
+/* A thousand, of which the first three have that much and a request that waits; the others have so
+ * much. */
+static void fill(size_t heavy, size_t others)
+{
+	memset(&all, 0, sizeof(all));
+	memset(client, 0, sizeof(client));
+	LIST_INIT(&all.list);
+	for (size_t i = 0; i < MANY; i++) {
+		client[i].held = i < HEAVY ? heavy : others;
+		client[i].queued = i < HEAVY;
+		all.held += client[i].held;
+		all.count++;
+		LIST_INSERT_HEAD(&all.list, &client[i], others);
+	}
+}
+
+/* Below the limit; and what waits is about to go, and to drop the others would free nothing. */
+TEST(nobody_who_has_little)
+{
+	fill(20 * MIB, 0);
+	assert_null(clients_largest(&all));
+	fill(30 * MIB, 0);
+	assert_null(clients_largest(&all));
+	fill(30 * MIB, 512);
+	assert_null(clients_largest(&all));
+}
+
+TEST(who_has_more_than_his_share)
+{
+	fill(22 * MIB, 0);
+	client[500].held = MIB;
+	all.held += MIB;
+	assert_ptr_equal(clients_largest(&all), &client[500]);
+}
+
+TEST(whoever_has_most_if_it_is_far_too_much)
+{
+	fill(50 * MIB, 512);
+	client[1].held += MIB;
+	all.held += MIB;
+	assert_ptr_equal(clients_largest(&all), &client[1]);
 }

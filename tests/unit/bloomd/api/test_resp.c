@@ -6,8 +6,9 @@
 
 #include "bloomd/api/resp.h"
 #include "support/cmocka.h"
+#include "support/texts.h"
 
-/* Words between '|', requests between ';', as they are read; NULs are shown as '0'. */
+/* Words between '|', requests before '/', as they are read; NULs are shown as '0'. */
 static char read_as[4096];
 
 static void show(const struct resp *resp, const char *bytes)
@@ -21,7 +22,7 @@ static void show(const struct resp *resp, const char *bytes)
 		for (uint32_t at = 0; at < word->size && used < sizeof(read_as) - 3; at++)
 			read_as[used++] = bytes[word->at + at] ? bytes[word->at + at] : '0';
 		if (used < sizeof(read_as) - 2)
-			read_as[used++] = i + 1 < resp->count ? '|' : ';';
+			read_as[used++] = i + 1 < resp->count ? '|' : '/';
 	}
 	read_as[used] = '\0';
 }
@@ -49,103 +50,93 @@ static const char *read_in(const char *text, size_t size, size_t piece)
 	return result == RESP_WRONG ? why : NULL;
 }
 
-static const struct {
-	const char *text, *requests, *wrong;
-} cases[] = {
-	{"*1\r\n$4\r\nPING\r\n", "PING;", NULL},
-	{"*2\r\n$4\r\nECHO\r\n$2\r\n\r\n\r\n*1\r\n$1\r\na\r\n", "ECHO|\r\n;a;", NULL},
-	{"*2\r\n$1\r\na\r\n$0\r\n\r\n", "a|;", NULL},
-	{"PING\r\nECHO  a\tb \n\r\n\n*1\r\n$1\r\na\r\n", "PING;ECHO|a|b;a;", NULL},
-	{"*0\r\n*-1\r\nPING\r\n", "PING;", NULL},
-	{"*1\r\n$4\r\nPI", "", NULL},
-	{"*2\r\n$4\r\nPING\r\n", "", NULL},
-	{"*1\r\n$1\r\na\r\n*", "a;", NULL},
-	{"*-99999999\r\nPING\r\n", "PING;", NULL},
-	{"*65537\r\n", "", "invalid multibulk length"},
-	{"*99999999999999999999\r\n", "", "invalid multibulk length"},
-	{"*1x\r\n", "", "invalid multibulk length"},
-	{"*1\n$1\na\n", "", "invalid multibulk length"},
-	{"*\r\n", "", "invalid multibulk length"},
-	{"*-\r\n", "", "invalid multibulk length"},
-	{"a\r\n*1\r\n$-1\r\n", "a;", "invalid bulk length"},
-	{"*1\r\n$x\r\n", "", "invalid bulk length"},
-	{"*1\r\n$18446744073709551617\r\n", "", "invalid bulk length"},
-	{"*1\r\n$1048576\r\n", "", "the request is too large"},
-	{"*1\r\n$999999999\r\n", "", "the request is too large"},
-	{"*1\r\n*1\r\n$1\r\na\r\n", "", "expected '$': a request is an array of bulk strings"},
-	{"*1\r\n:1\r\n", "", "expected '$': a request is an array of bulk strings"},
-	{"*1\r\n$1\r\nabc\r\n", "", "a bulk string does not end where its length says"},
-};
+/* rows: "TEXT -> REQUESTS": read so in pieces of any size, and then wrong for that reason, NULL:
+ * not. */
+static void check(const char *rows, const char *wrong)
+{
+	struct texts texts = texts_of(rows);
+	char *text, *requests;
+
+	while ((text = next_pair(&texts, &requests)))
+		for (size_t piece = 1; piece < 40; piece++) {
+			const char *why = read_in(text, strlen(text), piece);
+
+			assert_row(text, read_as, requests);
+			assert_row(text, why ?: "right", wrong ?: "right");
+		}
+}
 
 TEST(test_cases)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (size_t piece = 1; piece < 40; piece++) {
-			const char *why = read_in(cases[i].text, strlen(cases[i].text), piece);
-
-			assert_string_equal(read_as, cases[i].requests);
-			assert_string_equal(why ? why : "", cases[i].wrong ?: "");
-		}
+	check("*1\r\n$4\r\nPING\r\n -> PING/; *1\r\n$4\r\nPI -> ; *2\r\n$4\r\nPING\r\n -> ; "
+	      "*2\r\n$4\r\nECHO\r\n$2\r\n\r\n\r\n*1\r\n$1\r\na\r\n -> ECHO|\r\n/a/; "
+	      "*2\r\n$1\r\na\r\n$0\r\n\r\n -> a|/; *1\r\n$1\r\na\r\n* -> a/; "
+	      "PING\r\nECHO  a\tb \n\r\n\n*1\r\n$1\r\na\r\n -> PING/ECHO|a|b/a/; "
+	      "*0\r\n*-1\r\nPING\r\n -> PING/; *-99999999\r\nPING\r\n -> PING/",
+	      NULL);
+	check("*65537\r\n -> ; *99999999999999999999\r\n -> ; *1x\r\n -> ; *1\n$1\na\n -> ; "
+	      "*\r\n -> ; *-\r\n -> ",
+	      "invalid multibulk length");
+	check("a\r\n*1\r\n$-1\r\n -> a/; *1\r\n$x\r\n -> ; *1\r\n$18446744073709551617\r\n -> ",
+	      "invalid bulk length");
+	check("*1\r\n$1048576\r\n -> ; *1\r\n$999999999\r\n -> ", "the request is too large");
+	check("*1\r\n*1\r\n$1\r\na\r\n -> ; *1\r\n:1\r\n -> ",
+	      "expected '$': a request is an array of bulk strings");
+	check("*1\r\n$1\r\nabc\r\n -> ", "a bulk string does not end where its length says");
 }
 
 TEST(test_nul_is_a_byte)
 {
 	assert_null(read_in("*1\r\n$3\r\na\0b\r\nc\0d e\n", 20, 100));
-	assert_string_equal(read_as, "a0b;c0d|e;");
+	assert_string_equal(read_as, "a0b/c0d|e/");
 }
 
 /* Of `size` bytes in all, with one word. */
-static char *make_request(size_t size)
+static const char *read_request(size_t size)
 {
 	char *text = malloc(size + 1);
+	const char *why;
 	int used;
 
 	assert_non_null(text);
 	used = snprintf(text, size, "*1\r\n$%zu\r\n", size - 4 - 10 - 2);
 	memset(text + used, 'a', size - (size_t)used);
 	memcpy(text + size - 2, "\r\n", 3);
-	return text;
+	why = read_in(text, size, 4096);
+	free(text);
+	return why;
+}
+
+/* Of 65,536 such words. */
+static const char *read_words(const char *word)
+{
+	size_t size = strlen(word), used = 8;
+	char *text = malloc(used + 65536 * size + 1);
+	const char *why;
+
+	assert_non_null(text);
+	strcpy(text, "*65536\r\n");
+	for (size_t i = 0; i < 65536; i++, used += size)
+		memcpy(text + used, word, size);
+	why = read_in(text, used, 4096);
+	free(text);
+	return why;
 }
 
 TEST(test_size_is_bounded)
 {
-	char *text = make_request(RESP_BYTES);
+	char line[5001];
 
-	assert_null(read_in(text, RESP_BYTES, 4096));
+	assert_null(read_request(RESP_BYTES));
 	assert_true(strlen(read_as) > 1000);
-	free(text);
-	text = make_request(RESP_BYTES + 1);
-	assert_string_equal(read_in(text, RESP_BYTES + 1, 4096), "the request is too large");
-	free(text);
-}
-
-TEST(test_words_are_bounded_by_bytes)
-{
-	size_t size = 8 + 70000 * 26UL;
-	char *text = malloc(size);
-	size_t used = (size_t)sprintf(text, "*65536\r\n");
-
-	for (size_t i = 0; i < 65536; i++, used += 24)
-		memcpy(text + used, "$17\r\naaaaaaaaaaaaaaaaa\r\n", 24);
-	assert_string_equal(read_in(text, used, 4096), "the request is too large");
-	used = 8;
-	for (size_t i = 0; i < 65536; i++, used += 7)
-		memcpy(text + used, "$1\r\na\r\n", 7);
-	assert_null(read_in(text, used, 4096));
+	assert_string_equal(read_request(RESP_BYTES + 1), "the request is too large");
+	assert_string_equal(read_words("$17\r\naaaaaaaaaaaaaaaaa\r\n"), "the request is too large");
+	assert_null(read_words("$1\r\na\r\n"));
 	assert_true(read_as[0] == 'a');
-	free(text);
-}
-
-TEST(test_line_is_bounded)
-{
-	char *text = malloc(5001);
-
-	assert_non_null(text);
-	memset(text, 'a', 5000);
-	assert_string_equal(read_in(text, 5000, 100), "too big inline request");
-	text[4000] = '\n';
-	assert_null(read_in(text, 4001, 100));
-	free(text);
+	memset(line, 'a', sizeof(line));
+	assert_string_equal(read_in(line, 5000, 100), "too big inline request");
+	line[4000] = '\n';
+	assert_null(read_in(line, 4001, 100));
 }
 
 /* The words of a request that is not complete move with its bytes. */

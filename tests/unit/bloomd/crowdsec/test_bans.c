@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "bloomd/crowdsec/bans.h"
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/random.h"
+#include "support/texts.h"
 
 #define NOW  1000000
 #define MOST 64
@@ -86,105 +88,85 @@ static void must_change(const char *wanted)
 
 #define ALL (BANS_ADDED | BANS_DELETED)
 
+/* said: "ID ENTRY SECONDS; ID ENTRY deleted; ...": an answer. */
+static void say_all(const char *said)
+{
+	struct texts texts = texts_of(said);
+
+	for (char *text; *said && (text = next_text(&texts));) {
+		uint64_t id = strtoull(strsep(&text, " "), NULL, 10);
+		const char *entry = strsep(&text, " ");
+		bool deleted = !strcmp(text, "deleted");
+
+		say(id, entry, deleted ? -1 : strtoll(text, NULL, 10), deleted);
+	}
+}
+
+/* An answer that is taken so, and what it changes. */
+static void step(uint32_t now, unsigned int takes, const char *said, const char *wanted)
+{
+	say_all(said);
+	take(now, takes);
+	must_change(wanted);
+}
+
 TEST(one_after_another)
 {
-	say(1, "192.0.2.2", 60, false);
-	say(2, "192.0.2.1", 60, false);
-	say(3, "192.0.2.1", 90, false);
-	take(NOW, ALL | BANS_WHOLE);
-	must_change("192.0.2.1 +90 192.0.2.2 +60");
+	step(NOW, ALL | BANS_WHOLE, "1 192.0.2.2 60; 2 192.0.2.1 60; 3 192.0.2.1 90",
+	     "192.0.2.1 +90 192.0.2.2 +60");
 	assert_int_equal(bans_entries(&bans), 2);
 	assert_int_equal(bans_live_entries(&bans, NOW + 59), 2);
 	assert_int_equal(bans_live_entries(&bans, NOW + 60), 1);
 	assert_int_equal(bans_live_entries(&bans, NOW + 90), 0);
-	take(NOW, ALL);
-	must_change("");
+	step(NOW, ALL, "", "");
 	/* The other decision goes on. */
-	say(3, "192.0.2.1", -1, true);
-	take(NOW, ALL);
-	must_change("192.0.2.1 +60!");
-	say(2, "192.0.2.1", -1, true);
-	say(4, "192.0.2.2", 120, false);
-	take(NOW, ALL);
-	must_change("192.0.2.1 -! 192.0.2.2 +120");
+	step(NOW, ALL, "3 192.0.2.1 deleted", "192.0.2.1 +60!");
+	step(NOW, ALL, "2 192.0.2.1 deleted; 4 192.0.2.2 120", "192.0.2.1 -! 192.0.2.2 +120");
 	/* Whole answers say all that goes on, not only what they have. */
-	take(NOW, ALL | BANS_WHOLE);
-	must_change("192.0.2.2 +120");
+	step(NOW, ALL | BANS_WHOLE, "", "192.0.2.2 +120");
 	/* Deletions first. */
-	say(1, "192.0.2.2", -1, true);
-	say(4, "192.0.2.2", -1, true);
-	say(5, "192.0.2.2", 30, false);
-	take(NOW, ALL);
-	must_change("192.0.2.2 +30!");
+	step(NOW, ALL, "1 192.0.2.2 deleted; 4 192.0.2.2 deleted; 5 192.0.2.2 30",
+	     "192.0.2.2 +30!");
 	/* By itself. */
-	take(NOW + 30, ALL | BANS_WHOLE);
-	must_change("");
+	step(NOW + 30, ALL | BANS_WHOLE, "", "");
 	assert_int_equal(bans.count, 0);
 }
 
 TEST(numbers_and_entries)
 {
-	say(1, "192.0.2.1", 60, false);
-	take(NOW, ALL);
+	step(NOW, ALL, "1 192.0.2.1 60", "192.0.2.1 +60");
 	/* The number of another entry, and an entry by another number. */
-	say(1, "192.0.2.9", -1, true);
-	say(2, "192.0.2.1", -1, true);
-	take(NOW, ALL);
-	must_change("192.0.2.9 -!");
-	say(1, "192.0.2.1/32", -1, true);
-	take(NOW, ALL);
-	must_change("192.0.2.1 -!");
+	step(NOW, ALL, "1 192.0.2.9 deleted; 2 192.0.2.1 deleted", "192.0.2.9 -!");
+	step(NOW, ALL, "1 192.0.2.1/32 deleted", "192.0.2.1 -!");
 }
 
 TEST(what_comes_later)
 {
-	say(1, "192.0.2.1", 60, false);
-	take(NOW, ALL);
+	step(NOW, ALL, "1 192.0.2.1 60", "192.0.2.1 +60");
 	/* An answer that took a little longer tells the same. */
-	say(1, "192.0.2.1", 60, false);
-	take(NOW + 4, ALL);
-	must_change("");
-	say(1, "192.0.2.1", 90, false);
-	take(NOW, ALL);
-	must_change("192.0.2.1 +90");
+	step(NOW + 4, ALL, "1 192.0.2.1 60", "");
+	step(NOW, ALL, "1 192.0.2.1 90", "192.0.2.1 +90");
 	/* Shortened without a deletion: what the list has stays if it is longer. */
-	say(1, "192.0.2.1", 10, false);
-	take(NOW, ALL);
-	must_change("192.0.2.1 +10");
-	say(1, "192.0.2.1", -10, false);
-	take(NOW, ALL);
-	must_change("");
+	step(NOW, ALL, "1 192.0.2.1 10", "192.0.2.1 +10");
+	step(NOW, ALL, "1 192.0.2.1 -10", "");
 	/* What was over here, and is not there, goes on. */
-	say(2, "192.0.2.2", 2, false);
-	take(NOW, ALL);
-	say(2, "192.0.2.2", 3, false);
-	take(NOW + 2, ALL);
-	must_change("192.0.2.2 +5");
+	step(NOW, ALL, "2 192.0.2.2 2", "192.0.2.2 +2");
+	step(NOW + 2, ALL, "2 192.0.2.2 3", "192.0.2.2 +5");
 }
 
 TEST(halves)
 {
-	say(1, "192.0.2.1", 60, false);
-	take(NOW, ALL);
-	say(1, "192.0.2.1", -1, true);
-	say(2, "192.0.2.2", 60, false);
-	take(NOW, BANS_ADDED);
-	must_change("192.0.2.2 +60");
-	say(1, "192.0.2.1", -1, true);
-	say(3, "192.0.2.3", 60, false);
-	take(NOW, BANS_DELETED);
-	must_change("192.0.2.1 -!");
+	step(NOW, ALL, "1 192.0.2.1 60", "192.0.2.1 +60");
+	step(NOW, BANS_ADDED, "1 192.0.2.1 deleted; 2 192.0.2.2 60", "192.0.2.2 +60");
+	step(NOW, BANS_DELETED, "1 192.0.2.1 deleted; 3 192.0.2.3 60", "192.0.2.1 -!");
 }
 
 /* After the clock was set, the list takes the times that are known then, also shorter ones. */
 TEST(exact_times)
 {
-	say(1, "192.0.2.1", 600, false);
-	say(2, "192.0.2.2", 600, false);
-	take(NOW, ALL);
-	say(1, "192.0.2.1", 60, false);
-	take(NOW, ALL | BANS_WHOLE | BANS_EXACT);
-	must_change("192.0.2.1 +60! 192.0.2.2 +600!");
+	step(NOW, ALL, "1 192.0.2.1 600; 2 192.0.2.2 600", "192.0.2.1 +600 192.0.2.2 +600");
+	step(NOW, ALL | BANS_WHOLE | BANS_EXACT, "1 192.0.2.1 60",
+	     "192.0.2.1 +60! 192.0.2.2 +600!");
 }
 
 /* From one process to another. */
@@ -196,9 +178,7 @@ TEST(by_a_file)
 	size_t next;
 	int fd = memfd_create("bans", MFD_CLOEXEC);
 
-	say(1, "192.0.2.1", 60, false);
-	say(2, "192.0.2.1", 90, false);
-	say(3, "192.0.2.2", 30, false);
+	say_all("1 192.0.2.1 60; 2 192.0.2.1 90; 3 192.0.2.2 30");
 	take(NOW, ALL);
 	assert_int_equal(bans_save(&bans, fd), 0);
 	assert_int_equal(bans_load(fd, &loaded), 0);
@@ -229,18 +209,9 @@ TEST(values)
 	struct ban_answer answer;
 	struct bans after;
 
-	say(1, "20.1.2.3/8", 1, false);
-	say(1, "::ffff:7.7.7.7", 1, false);
-	say(1, "2001:db8::1/32", 1, false);
-	say(1, "0.0.0.0/0", 1, false);
-	say(1, "::/0", 1, false);
-	say(1, "10.0.0.1", 1, false);
-	say(1, "dead", 1, false);
-	say(1, "1.2.3.4/33", 1, false);
-	say(1, "1.2.3", 1, false);
-	say(1, "", 1, false);
-	say(1, "dead", 1, true);
-	say(1, "0.0.0.0/0", 1, true);
+	say_all("1 20.1.2.3/8 1; 1 ::ffff:7.7.7.7 1; 1 2001:db8::1/32 1; 1 0.0.0.0/0 1; 1 ::/0 1; "
+		"1 10.0.0.1 1; 1 dead 1; 1 1.2.3.4/33 1; 1 1.2.3 1; 1  1; 1 dead deleted; "
+		"1 0.0.0.0/0 deleted");
 	bytes.head.left_out.unreadable = 5;
 	assert_int_equal(ban_answer_read(&bytes, size_of_bytes(), (int64_t)NOW * 1000, &answer), 0);
 	assert_int_equal(answer.added.count, 4);
@@ -253,57 +224,55 @@ TEST(values)
 	ban_answer_free(&answer);
 }
 
-static uint32_t until_of(int64_t now, int64_t milliseconds)
+static void lasts_until(int64_t now, int64_t milliseconds, uint32_t until)
 {
 	struct ban_answer answer;
-	uint32_t until;
 
 	begin();
 	say(1, "192.0.2.1", 0, false);
 	bytes.record[0].duration = milliseconds;
 	assert_int_equal(ban_answer_read(&bytes, size_of_bytes(), now, &answer), 0);
-	until = answer.added.item[0].until;
+	assert_int_equal(answer.added.item[0].until, until);
 	ban_answer_free(&answer);
-	return until;
 }
 
 TEST(times)
 {
-	assert_int_equal(until_of(1000000, 1), 1001);
-	assert_int_equal(until_of(1000001, 999), 1001);
-	assert_int_equal(until_of(1000001, 1000), 1002);
-	assert_int_equal(until_of(1000999, 0), 1001);
-	assert_int_equal(until_of(1000000, INT64_MAX), UINT32_MAX);
-	assert_int_equal(until_of(1000000, INT64_MAX / 1000000), UINT32_MAX);
-	assert_int_equal(until_of(1000000, -2000000), 0);
-	assert_int_equal(until_of(1000000, INT64_MIN), 0);
+	lasts_until(1000000, 1, 1001);
+	lasts_until(1000001, 999, 1001);
+	lasts_until(1000001, 1000, 1002);
+	lasts_until(1000999, 0, 1001);
+	lasts_until(1000000, INT64_MAX, UINT32_MAX);
+	lasts_until(1000000, INT64_MAX / 1000000, UINT32_MAX);
+	lasts_until(1000000, -2000000, 0);
+	lasts_until(1000000, INT64_MIN, 0);
+}
+
+static void is_no_answer(size_t size)
+{
+	struct ban_answer answer;
+
+	assert_true(ban_answer_read(&bytes, size, 0, &answer) < 0);
+	ban_answer_free(&answer);
 }
 
 /* Somebody has taken over the process that answers. */
 TEST(no_answers)
 {
-	struct ban_answer answer;
-
-	say(1, "192.0.2.1", 1, false);
-	say(2, "192.0.2.2", 1, false);
-	for (size_t size = 0; size < size_of_bytes(); size++) {
-		assert_true(ban_answer_read(&bytes, size, 0, &answer) < 0);
-		ban_answer_free(&answer);
-	}
+	say_all("1 192.0.2.1 1; 2 192.0.2.2 1");
+	for (size_t size = 0; size < size_of_bytes(); size++)
+		is_no_answer(size);
 	bytes.head.count = UINT64_MAX;
-	assert_true(ban_answer_read(&bytes, sizeof(bytes), 0, &answer) < 0);
-	ban_answer_free(&answer);
+	is_no_answer(sizeof(bytes));
 	bytes.head.count = 2;
 	bytes.record[1].deleted = 2;
-	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
-	ban_answer_free(&answer);
+	is_no_answer(size_of_bytes());
 	bytes.record[1].deleted = 0;
 	memset(bytes.record[1].value, '1', sizeof(bytes.record[1].value));
-	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
-	ban_answer_free(&answer);
+	is_no_answer(size_of_bytes());
+	begin();
 	bytes.head.magic++;
-	assert_true(ban_answer_read(&bytes, size_of_bytes(), 0, &answer) < 0);
-	ban_answer_free(&answer);
+	is_no_answer(size_of_bytes());
 }
 
 /* --- beside a table of all decisions --- */
@@ -377,7 +346,7 @@ TEST(by_chance)
 
 	memset(ends, 0, sizeof(ends));
 	memset(list, 0, sizeof(list));
-	for (int step = 0; step < 20000; step++) {
+	for (uint32_t turn = 0; turn < amount(5000, 20000); turn++) {
 		now += (random_word() % 8);
 		answer_by_chance(now);
 		take(now, ALL | ((random_word() % 8) ? 0 : BANS_WHOLE));

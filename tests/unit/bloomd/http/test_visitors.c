@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "bloomd/http/site.h"
 #include "bloomd/http/visitors.h"
 #include "support/cmocka.h"
+#include "support/texts.h"
 
 static struct visitors visitors;
 static int ends[1024][2]; /* [0]: the server's, by the number of the visitor */
@@ -37,19 +36,13 @@ static int end(void **state)
 /* A connection from the address; returns its number. */
 static unsigned int enter(const char *address, uint64_t now)
 {
-	struct sockaddr_storage room = {0};
-	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&room;
-	struct sockaddr_in *four = (struct sockaddr_in *)&room;
+	struct listen_address from;
+	char text[64];
 
+	snprintf(text, sizeof(text), strchr(address, ':') ? "[%s]:1" : "%s:1", address);
+	assert_int_equal(listen_parse(text, &from), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends[count]), 0);
-	if (strchr(address, ':')) {
-		six->sin6_family = AF_INET6;
-		assert_int_equal(inet_pton(AF_INET6, address, &six->sin6_addr), 1);
-	} else {
-		four->sin_family = AF_INET;
-		assert_int_equal(inet_pton(AF_INET, address, &four->sin_addr), 1);
-	}
-	visitors_enter(&visitors, ends[count][0], (struct sockaddr *)&room, now);
+	visitors_enter(&visitors, ends[count][0], &from.socket.any, now);
 	return count++;
 }
 
@@ -118,57 +111,38 @@ TEST(those_that_stay_too_long_leave)
 
 TEST(hosts)
 {
-	static const char *const good[] = {"localhost",	    "LocalHost:80", "127.0.0.1",
-					   "10.0.0.1:9101", "[::1]",	    "[::1]:9101"};
-	static const char *const bad[] = {
-		"",	    ":80",	 "evil.example",	  "localhost.example",
-		"localhos", "1.example", "127.0.0.1.nip.io:9101", " localhost"};
+	struct texts good = texts_of("localhost; LocalHost:80; 127.0.0.1; 10.0.0.1:9101; [::1]; "
+				     "[::1]:9101");
+	struct texts bad = texts_of("; :80; evil.example; localhost.example; localhos; 1.example; "
+				    "127.0.0.1.nip.io:9101;  localhost");
 
 	assert_true(site_takes_host(NULL));
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_true(site_takes_host(good[i]));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_false(site_takes_host(bad[i]));
+	for (const char *host; (host = next_text(&good));)
+		if (!site_takes_host(host))
+			fail_msg("'%s' is not taken", host);
+	for (const char *host; (host = next_text(&bad));)
+		if (site_takes_host(host))
+			fail_msg("'%s' is taken", host);
 }
 
 TEST(addresses)
 {
-	static const struct {
-		const char *text;
-		bool good, local;
-	} rows[] = {
-		{"127.0.0.1:9101", true, true},
-		{"127.9.9.9:1", true, true},
-		{"[::1]:9101", true, true},
-		{"0.0.0.0:65535", true, false},
-		{"[::]:80", true, false},
-		{"192.0.2.1:80", true, false},
-		{"unix:/run/x", true, true},
-		{"unix:x", false, false},
-		{"unix:", false, false},
-		{"", false, false},
-		{":80", false, false},
-		{"80", false, false},
-		{"::1:80", false, false},
-		{"[::1]", false, false},
-		{"[]:80", false, false},
-		{"[::1:80", false, false},
-		{"[127.0.0.1]:80", false, false},
-		{"127.0.0.1:0", false, false},
-		{"127.0.0.1:65536", false, false},
-		{"127.0.0.1:-1", false, false},
-		{"127.0.0.1: 80", false, false},
-		{"127.0.0.1:80x", false, false},
-		{"localhost:80", false, false},
-		{"999.0.0.1:80", false, false},
-	};
+	struct texts good = texts_of("127.0.0.1:9101 -> local; 127.9.9.9:1 -> local; "
+				     "[::1]:9101 -> local; 0.0.0.0:65535 -> open; [::]:80 -> open; "
+				     "192.0.2.1:80 -> open; unix:/run/x -> local");
+	struct texts bad = texts_of("unix:x; unix:; ; :80; 80; ::1:80; [::1]; []:80; [::1:80; "
+				    "[127.0.0.1]:80; 127.0.0.1:0; 127.0.0.1:65536; 127.0.0.1:-1; "
+				    "127.0.0.1: 80; 127.0.0.1:80x; localhost:80; 999.0.0.1:80");
 	struct listen_address address;
+	char *text, *expected;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(!listen_parse(rows[i].text, &address), rows[i].good);
-		if (rows[i].good)
-			assert_int_equal(listen_is_local(&address), rows[i].local);
+	while ((text = next_pair(&good, &expected))) {
+		assert_int_equal(listen_parse(text, &address), 0);
+		assert_row(text, listen_is_local(&address) ? "local" : "open", expected);
 	}
+	while ((text = next_text(&bad)))
+		if (!listen_parse(text, &address))
+			fail_msg("'%s' is taken", text);
 }
 
 EACH_TEST(begin, end);
