@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is written behind arrives as it was passed on, failures are told, and nobody who does not
- * read keeps it from ending. */
+/* Threads beside the work: blocks that are filled ahead come in their order, and what is written
+ * behind arrives as it was passed on; failures are told, and who waits for others, or has nobody
+ * who reads, does not hold up the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,73 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bloomset/ahead.h"
 #include "bloomset/behind.h"
 #include "support/cmocka.h"
 
-#define NUMBERS 3000000U
+/* --- ahead --- */
+
+#define BLOCKS 10000
+
+struct counter {
+	uint32_t next, last;
+	const uint32_t *former;
+	uint32_t former_was;
+};
+
+static bool count(void *to, void *block)
+{
+	struct counter *counter = to;
+
+	assert_ptr_not_equal(block, counter->former);
+	if (counter->former)
+		assert_int_equal(*counter->former, counter->former_was);
+	*(uint32_t *)block = counter->former_was = counter->next++;
+	counter->former = block;
+	return counter->next <= counter->last;
+}
+
+TEST(all_in_order)
+{
+	struct counter counter = {.last = BLOCKS - 1};
+	struct ahead *ahead = ahead_open(sizeof(uint32_t), count, &counter);
+
+	assert_non_null(ahead);
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		const uint32_t *block = ahead_next(ahead);
+
+		assert_non_null(block);
+		assert_int_equal(*block, i);
+	}
+	for (int i = 0; i < 2; i++)
+		assert_null(ahead_next(ahead));
+	ahead_close(ahead);
+}
+
+static bool wait_for_bytes(void *to, void *block)
+{
+	return read(*(int *)to, block, 1) == 1;
+}
+
+TEST(it_ends_though_nobody_writes)
+{
+	struct ahead *ahead;
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], "a", 1), 1);
+	ahead = ahead_open(1, wait_for_bytes, &ends[0]);
+	assert_non_null(ahead);
+	assert_memory_equal(ahead_next(ahead), "a", 1);
+	ahead_close(ahead);
+	ahead_close(NULL);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* --- behind --- */
+
+#define NUMBERS 1000000U
 
 /* The numbers from 0 on. Some buffers are passed on before they are full. */
 static void put_numbers(struct behind *behind)
@@ -61,11 +125,17 @@ static void open_to(struct behind *behind, int fd)
 	behind->fd = fd;
 }
 
-/* To a pipe. */
 static void open_pipe(struct behind *behind, int ends[2])
 {
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	open_to(behind, ends[1]);
+}
+
+static void close_pipe(struct behind *behind, int ends[2])
+{
+	behind_close(behind);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 /* Few bytes need no thread. */
@@ -82,9 +152,7 @@ TEST(what_fits_a_buffer)
 	assert_int_equal(behind_settle(&behind), 0);
 	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
 	assert_string_equal(text, "text");
-	behind_close(&behind);
-	close(ends[0]);
-	close(ends[1]);
+	close_pipe(&behind, ends);
 }
 
 static int fill_until_it_fails(struct behind *behind)
@@ -126,9 +194,7 @@ TEST(it_ends_though_nobody_reads)
 	behind.used = behind.room;
 	memset(behind.bytes, 'x', behind.room);
 	assert_int_equal(behind_pass(&behind), 0);
-	behind_close(&behind);
-	close(ends[0]);
-	close(ends[1]);
+	close_pipe(&behind, ends);
 	behind_close(&(struct behind){0});
 }
 
