@@ -182,50 +182,41 @@ static enum xb_reason settle(const struct packet *packet, const struct address *
 	return listed && rules->policy == POLICY_MONITOR ? XB_MONITORED : found;
 }
 
-/* A wrong hit of the Bloom filter. */
-static enum xb_reason guessed(const struct rules *rules, bool ipv6)
+/* What a source is found as. *may_hit: a Bloom filter was asked for it, and has it not. */
+static enum xb_reason find_source(const struct packet *packet, const struct address *source,
+				  bool *may_hit)
 {
-	if (!rules->guesses)
-		return XB_UNCONFIRMED;
-	return ipv6 ? XB_LISTED_IPV6 : XB_LISTED_IPV4_HOST;
-}
+	enum xb_reason found = look_up(packet->rules, source);
+	bool asked = false;
 
-/* What becomes of a source that is not listed for all services. guess: as of reference(). */
-static enum xb_reason judge_service(const struct packet *packet, bool guess,
-				    struct outcome *outcome)
-{
-	bool in_all = sources_guess(packet->rules->sources, packet->ipv6), asked;
-	enum xb_reason found = reference_service(packet, &outcome->source, &asked);
-
+	*may_hit = false;
+	if (found == XB_CLEAN && packet->rules->has_scopes)
+		found = reference_service(packet, source, &asked);
 	if (found == XB_SCOPED_COUNTED || found == XB_SCOPED_DROPPED)
 		return found;
-	outcome->can_guess = asked || (in_all && found == XB_CLEAN);
-	return outcome->can_guess && guess ? XB_UNCONFIRMED : found;
+	*may_hit =
+		asked || (found == XB_CLEAN && sources_guess(packet->rules->sources, packet->ipv6));
+	return found;
 }
 
-static enum xb_reason judge(struct packet *packet, bool guess, struct outcome *outcome)
+static enum xb_reason judge(struct packet *packet, struct outcome *outcome)
 {
 	const struct rules *rules = packet->rules;
 	const uint8_t *ip = packet->frame->byte + packet->network;
-	enum xb_reason found;
-	bool goes_on;
+	struct address source = source_of(packet);
+	enum xb_reason found, reason;
+	bool goes_on, may_hit;
 
 	packet->claimed = packet->network + (packet->ipv6 ? 40 + get16(ip + 4) : get16(ip + 2));
 	packet->end =
 		packet->ipv6 && !get16(ip + 4) && !ip[6] ? packet->frame->size : packet->claimed;
-	outcome->source = source_of(packet);
-	found = look_up(rules, &outcome->source);
-	outcome->can_guess = found == XB_CLEAN && !rules->has_scopes &&
-			     sources_guess(rules->sources, packet->ipv6);
-	if (outcome->can_guess && guess)
-		found = guessed(rules, packet->ipv6);
-	if (found == XB_CLEAN && rules->has_scopes)
-		found = judge_service(packet, guess, outcome);
-	found = settle(packet, &outcome->source, found, &goes_on);
-	if (!goes_on || !rules->listed.count)
-		return found;
-	packet->passes = found;
-	return reference_names(packet, &outcome->answer);
+	found = find_source(packet, &source, &may_hit);
+	reason = settle(packet, &source, found, &goes_on);
+	packet->passes = reason;
+	if (goes_on && rules->listed.count)
+		reason = reference_names(packet, &outcome->answer);
+	outcome->may_hit = may_hit && reason == found;
+	return reason;
 }
 
 /* The first buffer is taken for all of the frame unless the IP header claims more. */
@@ -234,18 +225,17 @@ static uint64_t bytes_counted(const struct frame *frame, uint32_t claimed)
 	return claimed > frame->first ? frame->size : frame->first;
 }
 
-void reference(const struct rules *rules, const struct frame *frame, bool guess,
-	       struct outcome *outcome)
+void reference(const struct rules *rules, const struct frame *frame, struct outcome *outcome)
 {
 	struct packet packet = {.rules = rules, .frame = frame};
 
-	outcome->can_guess = false;
+	outcome->may_hit = false;
 	if (rules->slot == SLOT_FILTER) {
 		packet.network = find_network(&packet, &outcome->reason);
 		if (packet.network)
 			outcome->reason = check_header(frame, packet.network, packet.ipv6);
 		if (packet.network && outcome->reason == XB_CLEAN)
-			outcome->reason = judge(&packet, guess, outcome);
+			outcome->reason = judge(&packet, outcome);
 	} else {
 		outcome->reason = rules->slot == SLOT_EMPTY ? XB_NO_GENERATION : XB_ROLLED_BACK;
 	}

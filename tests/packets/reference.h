@@ -48,7 +48,6 @@ struct rules {
 	struct sources *known; /* that allow-only admits as well; NULL: none */
 	struct domains listed, exempt;
 	enum reference_policy policy;
-	bool guesses;	/* there is no exact look-up */
 	uint32_t limit; /* answers a second on each CPU; 0: any number */
 	uint16_t dns[REFERENCE_PORTS], tls[REFERENCE_PORTS], http[REFERENCE_PORTS]; /* 0: none */
 };
@@ -60,13 +59,10 @@ struct outcome {
 	enum reference_verdict verdict;
 	uint64_t counted;    /* bytes */
 	struct frame answer; /* what an answered frame has become; no other is changed */
-	bool can_guess;	     /* the source is looked for in a Bloom filter, and is not listed */
-	struct address source;
+	bool may_hit; /* it is XB_UNCONFIRMED if a Bloom filter hits the source by accident */
 };
 
-/* guess: a Bloom filter hits the source, if it has it not. */
-void reference(const struct rules *rules, const struct frame *frame, bool guess,
-	       struct outcome *outcome);
+void reference(const struct rules *rules, const struct frame *frame, struct outcome *outcome);
 
 /* The frame has an answer by the outcome: what becomes of it when it is one too many. */
 void reference_limited(const struct frame *frame, struct outcome *outcome);

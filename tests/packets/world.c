@@ -9,13 +9,18 @@
 #include <unistd.h>
 
 #include "attach/guardload.h"
+#include "attach/knownpins.h"
 #include "attach/swap.h"
 #include "base/error.h"
+#include "engine/rotate.h"
 #include "generate.h"
-#include "knows.h"
+#include "support/knowing.h"
 
 /* What a row leaves out is the plain case. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* A rate at which a Bloom filter hits nobody of the universe by accident. */
+#define NO_HITS 1e-9
 
 #define HAS_HOSTS    1U
 #define HAS_PREFIXES 2U
@@ -246,6 +251,73 @@ static void set_ports(struct world *world, const struct xb_name_ports *ports)
 	rig_ports(&world->rig, ports);
 }
 
+static int admit_known(struct xb_writer *writer, void *context)
+{
+	(void)context;
+	writer->txn->meta.policy = XB_POLICY_ALLOW_ONLY;
+	writer->txn->meta.admits_known = 1;
+	writer->txn->edits++;
+	return 0;
+}
+
+/* The first address of what is listed elsewhere; of IPv6 its /64. */
+static struct xb_entry source_in(const struct xb_entry *entry)
+{
+	struct xb_entry source = *entry;
+
+	source.length = xb_entry_is_ipv4(entry) ? 32 : 64;
+	source.lo = 0;
+	return source;
+}
+
+static void know(struct world *world, struct xb_knownpins *pins, const struct xb_entry *entry)
+{
+	struct xb_entry source = source_in(entry);
+	const struct xb_key *key = &pins->known->key;
+	uint64_t hash = xb_entry_is_ipv4(&source) ? xb_known_hash_ipv4(key, xb_entry_ipv4(&source))
+						  : xb_known_hash_ipv6(key, source.hi);
+	struct xb_probes probes = xb_probes_of(key, hash);
+	uint32_t learner = pins->known->learner;
+	struct xb_known_line *lines = xb_knownpins_lines(pins, learner);
+
+	if (!lines) {
+		fprintf(stderr, "the lines of known sources cannot be mapped\n");
+		exit(1);
+	}
+	xb_known_line_put(&lines[xb_scale(probes.place, pins->known->lines[learner])], &probes,
+			  (uint32_t)pins->known->period, xb_known_put_bit);
+	sources_add(world->rules.known, &source);
+}
+
+/* Some of the universe's hosts and nets are known, as if they had connected, and the policy admits
+ * them. Test runs send no packets from which anybody learns, so the bits are put in from here. */
+static void begin_known(struct world *world, const struct universe *universe)
+{
+	struct xb_knownpins pins;
+
+	knowing_wants(&world->rig, true, HOSTS + NETS, NO_HITS);
+	rig_must(
+		xb_write(&world->rig.paths, XB_WRITE_HEAVY, admit_known, NULL, &world->rig.written),
+		"policy");
+	world->rules.known = sources_new();
+	rig_must(xb_knownpins_open(world->rig.pins, &pins), "known sources");
+	for (size_t i = 0; i < HOSTS; i += 2)
+		know(world, &pins, &universe->hosts[i]);
+	for (size_t i = 0; i < NETS; i += 2)
+		know(world, &pins, &universe->nets[i]);
+	xb_knownpins_close(&pins);
+	sources_sort(world->rules.known);
+}
+
+/* No exact look-up: what the Bloom filter hits, drops. */
+static void guess(struct world *world)
+{
+	const struct xb_rotate_request rotation = {
+		.rate = NO_HITS, .set_confirm = true, .confirm = false};
+
+	must(xb_rotate(&world->rig.paths, &rotation, NULL, &world->rig.written), "rotate");
+}
+
 /* A trial of interfaces that had no filter, over since long ago. */
 static void roll_back(struct world *world)
 {
@@ -282,7 +354,6 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 	world->name = configurations[number].name;
 	world->rules.slot = configurations[number].slot;
 	world->rules.policy = configurations[number].policy;
-	world->rules.guesses = configurations[number].guesses;
 	world->guard = xb_no_guard;
 	snprintf(name, sizeof(name), "packets%zu", number);
 	rig_begin(&world->rig, name);
@@ -291,13 +362,13 @@ static void begin(struct world *world, size_t number, const struct universe *uni
 	world->rules.limit = configurations[number].limit;
 	if (world->rules.limit)
 		rig_answer_limit(&world->rig, world->rules.limit);
-	if (world->rules.guesses)
-		rig_confirm(&world->rig, false);
+	if (configurations[number].guesses)
+		guess(world);
 	list_all(world, universe, configurations[number].has);
 	if (world->rules.policy != POLICY_ENFORCE)
 		rig_policy(&world->rig, world->rules.policy);
 	if (configurations[number].knows)
-		knows_begin(world, universe);
+		begin_known(world, universe);
 	list_addresses(world, universe, configurations[number].has, true);
 	world->program = rig_entry(&world->rig);
 	must(xb_anchor_open(world->rig.pins, &world->anchor), "link");
