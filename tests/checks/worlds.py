@@ -26,7 +26,7 @@ FAULTS = ["unit/cli/test_crash", "unit/store/test_damage"]
 
 # What starts threads, or builds so much that the product does.
 THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_threads",
-           "prog/test_innocent", "prog/test_swap", "prog/test_names_many", "prog/test_watch"]
+           "prog/test_innocent", "prog/test_names_many", "prog/test_watch"]
 
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(

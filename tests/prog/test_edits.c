@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds and deletes in place: what one entry's going does to the others, counters at their end,
- * every prefix length. */
+ * every prefix length, listed and allowed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,9 @@
 
 #include "engine/rotate.h"
 #include "support/cmocka.h"
+#include "support/counted_reason.h"
+#include "support/oracle.h"
+#include "support/random.h"
 #include "support/rig.h"
 
 static struct rig rig;
@@ -17,6 +20,7 @@ static int program;
 
 static int begin(void **state)
 {
+	random_begin();
 	rig_begin(&rig, "edits");
 	program = rig_entry(&rig);
 	return 0;
@@ -29,47 +33,57 @@ static int end(void **state)
 	return 0;
 }
 
-/* Nested prefixes and for each an address that only it and those around it cover. */
-static const struct {
-	const char *entry;
-	uint32_t address;
-} nested[] = {
-	{"32.0.0.0/3", 0x3f000001},   {"40.0.0.0/8", 0x28ff0001},   {"40.64.0.0/17", 0x28400101},
-	{"40.64.3.0/24", 0x28400305}, {"40.64.3.9/32", 0x28400309},
-};
+/* Nested prefixes and for each an address that only it and those around it cover: of each stage
+ * one, and those that the exact stage has as addresses. */
 #define NESTED 5
 
-static void check_nested(unsigned int listed)
+static const struct nested {
+	const char *entry;
+	uint32_t address;
+} chains[][NESTED] = {
+	{{"32.0.0.0/3", 0x3f000001},
+	 {"40.0.0.0/8", 0x28ff0001},
+	 {"40.64.0.0/17", 0x28400101},
+	 {"40.64.3.0/24", 0x28400305},
+	 {"40.64.3.9/32", 0x28400309}},
+	{{"10.0.0.128/25", 0x0a0000ff},
+	 {"10.0.0.128/26", 0x0a0000bf},
+	 {"10.0.0.128/29", 0x0a000087},
+	 {"10.0.0.128/31", 0x0a000081},
+	 {"10.0.0.128/32", 0x0a000080}},
+};
+
+static void check_nested(const struct nested *chain, unsigned int listed)
 {
 	for (int i = 0; i < NESTED; i++) {
 		bool covered = false;
 
 		for (int j = 0; j <= i; j++)
 			covered |= listed >> j & 1;
-		if ((rig_run_ipv4(program, nested[i].address) == XDP_DROP) != covered)
+		if ((rig_run_ipv4(program, chain[i].address) == XDP_DROP) != covered)
 			fail_msg("with the set %#x, the address of %s is wrong", listed,
-				 nested[i].entry);
+				 chain[i].entry);
 	}
 }
 
-static void delete_in_order(const int *order)
+static void delete_in_order(const struct nested *chain, const int *order)
 {
 	unsigned int listed = (1U << NESTED) - 1;
 
 	for (int i = 0; i < NESTED; i++)
-		rig_add(&rig, nested[order[NESTED - 1 - i]].entry, "default");
-	check_nested(listed);
+		rig_add(&rig, chain[order[NESTED - 1 - i]].entry, "default");
+	check_nested(chain, listed);
 	for (int i = 0; i < NESTED; i++) {
-		assert_true(rig_del(&rig, nested[order[i]].entry, NULL));
+		assert_true(rig_del(&rig, chain[order[i]].entry, NULL));
 		listed &= ~(1U << order[i]);
-		check_nested(listed);
+		check_nested(chain, listed);
 	}
 }
 
-static void permute(int *order, int at)
+static void permute(const struct nested *chain, int *order, int at)
 {
 	if (at == NESTED) {
-		delete_in_order(order);
+		delete_in_order(chain, order);
 		return;
 	}
 	for (int i = at; i < NESTED; i++) {
@@ -77,7 +91,7 @@ static void permute(int *order, int at)
 
 		order[at] = order[i];
 		order[i] = kept;
-		permute(order, at + 1);
+		permute(chain, order, at + 1);
 		order[i] = order[at];
 		order[at] = kept;
 	}
@@ -87,7 +101,8 @@ TEST(overlapping_prefixes_in_every_order)
 {
 	int order[NESTED] = {0, 1, 2, 3, 4};
 
-	permute(order, 0);
+	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++)
+		permute(chains[i], order, 0);
 	assert_true(rig_matches_rebuild(&rig));
 }
 
@@ -277,6 +292,96 @@ TEST(who_filled_the_filter_is_told)
 	xb_write_settle(&rig.paths, &rig.written);
 	assert_true(capacity() > before);
 	assert_false(rig.written.growth_due);
+}
+
+/* ---- The allowlist ---- */
+
+/* The reason a frame from this address is counted as. */
+static int reason_of(const struct xb_entry *address)
+{
+	struct xb_counts before, after;
+	enum xb_reason found;
+	uint32_t verdict;
+
+	rig_counts(&rig, &before);
+	verdict = rig_run_from(program, address);
+	rig_counts(&rig, &after);
+	found = counted_reason(&before, &after);
+	assert_int_equal(verdict, xb_reason_drops(found) ? XDP_DROP : XDP_PASS);
+	return found;
+}
+
+static void check_allowed(const struct xb_entry *address, bool listed, bool allowed,
+			  const char *what)
+{
+	int reason = reason_of(address);
+	char text[XB_ENTRY_TEXT];
+
+	if (reason == XB_ALLOWED ? listed && allowed
+				 : listed == xb_reason_drops(reason) && !(listed && allowed))
+		return;
+	fail_msg("%s: %s is counted as reason %d, listed %d, allowed %d", what,
+		 xb_entry_format(address, text), reason, listed, allowed);
+}
+
+/* The address with one bit turned, counted from the first. */
+static struct xb_entry turned(const struct xb_entry *address, int bit)
+{
+	struct xb_entry other = *address;
+
+	if (bit < 64)
+		other.hi ^= 1ULL << (63 - bit);
+	else
+		other.lo ^= 1ULL << (127 - bit);
+	return other;
+}
+
+/* One entry listed and one allowed around an address: inside both it passes, just outside the
+ * allowed one it drops as before. */
+static void check_pair(const struct xb_entry *address, uint8_t listed, uint8_t allowed)
+{
+	struct xb_entry network = xb_entry_covering(address, allowed),
+			entry = xb_entry_allow(&network);
+	char what[64];
+
+	snprintf(what, sizeof(what), "/%u listed, /%u allowed", listed, allowed);
+	rig_change_all(&rig, &entry, 1, true);
+	check_allowed(address, true, true, what);
+	if (listed < xb_entry_full_length(address)) {
+		struct xb_entry last = turned(address, xb_entry_full_length(address) - 1);
+
+		check_allowed(&last, true, allowed < xb_entry_full_length(address), what);
+	}
+	if (allowed) {
+		struct xb_entry outside = turned(address, allowed - 1);
+
+		check_allowed(&outside, allowed > listed, false, what);
+	}
+	rig_change_all(&rig, &entry, 1, false);
+	check_allowed(address, true, false, what);
+}
+
+static void check_lengths(bool ipv4, uint8_t listed)
+{
+	struct xb_entry address = oracle_random(&random_state, ipv4, ipv4 ? 32 : 128);
+	struct xb_entry network = xb_entry_covering(&address, listed);
+
+	rig_change_all(&rig, &network, 1, true);
+	for (int allowed = 0; allowed <= (ipv4 ? 32 : 128); allowed++)
+		check_pair(&address, listed, (uint8_t)allowed);
+	rig_change_all(&rig, &network, 1, false);
+}
+
+/* Every length of what is allowed, in what each stage has listed. */
+TEST(the_allowlist_wins_at_every_length)
+{
+	static const uint8_t lengths4[] = {0, 24, 25, 32}, lengths6[] = {0, 32, 64, 128};
+
+	for (size_t i = 0; i < sizeof(lengths4); i++)
+		check_lengths(true, lengths4[i]);
+	for (size_t i = 0; i < sizeof(lengths6); i++)
+		check_lengths(false, lengths6[i]);
+	assert_true(rig_matches_rebuild(&rig));
 }
 
 ALL_TESTS(begin, end);

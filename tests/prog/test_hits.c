@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The listed names that packets hit, as `stats` tells them: which, and never too many. */
+/* The listed names that packets hit, as `stats` tells them: which, and never too many; and floods
+ * of queries, which take no memory of the kernel's. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 #include <linux/bpf.h>
 
 #include "attach/topnames.h"
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/dns.h"
-#include "support/rig.h"
+#include "support/random.h"
 
 struct found {
 	struct xb_topname *all;
@@ -172,7 +174,7 @@ TEST(a_crowd_hides_no_heavy_name)
 {
 	static uint8_t forms[CROWD][XB_NAME_BYTES];
 	struct xb_entry *entries = calloc(CROWD, sizeof(*entries));
-	uint64_t told = 0;
+	uint64_t told = 0, memory;
 	struct found found;
 	struct rig rig;
 	char name[32];
@@ -186,6 +188,8 @@ TEST(a_crowd_hides_no_heavy_name)
 				 0);
 	}
 	rig_add_all(&rig, entries, CROWD);
+	memory = rig_memory(&rig);
+	assert_true(memory > 0);
 	for (int turn = 0; turn < TURNS; turn++) {
 		for (int i = HEAVY + turn; i < CROWD; i += TURNS) {
 			crowd_name(i, name);
@@ -212,8 +216,62 @@ TEST(a_crowd_hides_no_heavy_name)
 	assert_true(told >= HEAVY - 4);
 	for (size_t i = 0; i < HEAVY - 8; i++)
 		assert_true(found.all[i].packets > TURNS * 30);
+	assert_true(found.count <= XB_HITS_SLOTS * (size_t)sysconf(_SC_NPROCESSORS_CONF));
+	assert_int_equal(rig_memory(&rig), memory);
 	free(found.all);
 	free(entries);
 	close(program);
 	rig_end(&rig);
+}
+
+#define QUERIES amount(20000, 200000)
+
+/* Queries for labels by chance, up to three of them, in front of the domain. */
+static void ask_random_names(int program, const char *domain, uint32_t verdict)
+{
+	for (uint32_t i = 0; i < QUERIES; i++) {
+		struct dns_frame frame;
+		char name[256];
+		int size = 0;
+
+		for (uint32_t labels = random_word() % 3 + 1; labels; labels--)
+			size += snprintf(name + size, 32, "%x.", random_word());
+		snprintf(name + size, 64, "%s", domain);
+		dns_query(name, i & 1, &frame);
+		assert_int_equal(rig_run(program, frame.byte, frame.size), verdict);
+	}
+}
+
+/* Names are told as they are listed, not as they were asked for. */
+TEST(a_flood_of_random_names)
+{
+	static const struct {
+		const char *domain;
+		enum xb_domain_verdict verdict;
+		uint32_t wanted;
+		enum xb_reason reason;
+	} floods[] = {{"example.com", XB_DOMAIN_DROP, XDP_DROP, XB_NAME_DROPPED},
+		      {"example.com", XB_DOMAIN_REFUSED, XDP_TX, XB_NAME_REFUSED},
+		      {"clean.test", XB_DOMAIN_DROP, XDP_PASS, XB_NAME_CLEAN}};
+
+	random_begin();
+	for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
+		bool listed = floods[i].reason != XB_NAME_CLEAN;
+		struct xb_counts before, after;
+		struct rig rig;
+		int program = begin(&rig, "example.com");
+		uint64_t memory;
+
+		rig_verdict(&rig, "default", floods[i].verdict);
+		memory = rig_memory(&rig);
+		rig_counts(&rig, &before);
+		ask_random_names(program, floods[i].domain, floods[i].wanted);
+		rig_counts(&rig, &after);
+		assert_int_equal(after.reason[floods[i].reason].packets -
+					 before.reason[floods[i].reason].packets,
+				 QUERIES);
+		assert_int_equal(rig_memory(&rig), memory);
+		expect(&rig, floods[i].domain, listed ? QUERIES : 0, listed);
+		end(&rig, program);
+	}
 }

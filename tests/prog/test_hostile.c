@@ -21,7 +21,7 @@
 #define NETS6 50000
 #define NAMES 20000
 #define RATE  1e-2 /* promised; wrong hits have to be many to be measured */
-#define KNOWN 20000
+#define KNOWN amount(5000, 20000)
 
 /* A tenth of the wrong hits promised is three standard deviations of the fewer, or five. */
 #define CHOSEN amount(100000, 300000)
@@ -186,10 +186,10 @@ TEST(former_keys_of_ipv6)
  * keys, for a weakness that only some have would be found by trying. */
 TEST(neighbours_of_the_list_are_strangers)
 {
-	for (int turn = 0; turn < 4; turn++) {
+	for (uint32_t turn = 0; turn < amount(2, 4); turn++) {
 		rotate(false);
 		for (uint32_t i = 0; i < CHOSEN; i++)
-			chosen[i] = neighbour4(i * (9900000 / CHOSEN) + (uint32_t)turn * HOSTS * 7);
+			chosen[i] = neighbour4(i * (9900000 / CHOSEN) + turn * HOSTS * 7);
 		keeps_the_promise("IPv4, beside the list", dropped(CHOSEN));
 	}
 }

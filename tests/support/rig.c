@@ -26,6 +26,7 @@
 #include "store/listverdict.h"
 #include "store/membership.h"
 #include "store/wanted.h"
+#include "mapbytes.h"
 
 void rig_must(int error, const char *what)
 {
@@ -468,6 +469,23 @@ void rig_counts(struct rig *rig, struct xb_counts *counts)
 	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
 	rig_must(xb_anchor_counts(&anchor, 0, counts), "counts");
 	xb_anchor_close(&anchor);
+}
+
+uint64_t rig_memory(struct rig *rig)
+{
+	struct xb_generation *generation = rig_generation(rig);
+	uint64_t bytes = 0;
+	struct xb_anchor anchor;
+
+	for (int i = 0; i < XB_MAPS; i++)
+		bytes += generation->map[i] >= 0 ? map_bytes(generation->map[i]) : 0;
+	xb_generation_close(generation);
+	rig_must(xb_anchor_open(rig->pins, &anchor), "link");
+	bytes += map_bytes(anchor.ifaces) + map_bytes(anchor.stats) + map_bytes(anchor.watch) +
+		 map_bytes(anchor.notes) + map_bytes(anchor.drops) + map_bytes(anchor.hits) +
+		 map_bytes(anchor.hits_names);
+	xb_anchor_close(&anchor);
+	return bytes;
 }
 
 uint64_t rig_random(uint64_t *state)

@@ -89,6 +89,9 @@ uint32_t rig_run_from(int program, const struct xb_entry *address);
 /* Statistics of frames that test runs send (they come from no attached interface). */
 void rig_counts(struct rig *rig, struct xb_counts *counts);
 
+/* What all maps of the filter in force and of the link take of the kernel's memory. */
+uint64_t rig_memory(struct rig *rig);
+
 /* How often the exact stage has moved a key in this generation. */
 uint64_t rig_moves(const struct xb_exact *confirm);
 

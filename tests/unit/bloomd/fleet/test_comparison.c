@@ -405,11 +405,11 @@ static void harvest(void)
 		if (plant->of_log)
 			of_log++;
 		else
-			sprintf(wanted[count++], "%d %s",
-				!plant->there.is  ? DIFFERENCE_EXTRA
-				: !plant->here.is ? DIFFERENCE_MISSING
-						  : DIFFERENCE_CHANGED,
-				plant->text);
+			snprintf(wanted[count++], sizeof(wanted[0]), "%d %s",
+				 !plant->there.is  ? DIFFERENCE_EXTRA
+				 : !plant->here.is ? DIFFERENCE_MISSING
+						   : DIFFERENCE_CHANGED,
+				 plant->text);
 	}
 	assert_int_equal(found.count, count);
 	for (size_t i = 0; i < count; i++) {
