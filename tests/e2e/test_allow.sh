@@ -77,27 +77,6 @@ t_test_tells_the_sides_apart()
 	says '^192.0.2.1 list bank added'
 }
 
-t_prefixes()
-{
-	begin
-	exits 0 allow add 10.77.0.2/31 fd77:0:0:0:3::/80
-	passes 10.77.0.2 10.77.0.3 fd77::3:0:0:9
-	blocked 10.77.0.4 10.77.3.9 fd77::2
-	exits 0 allow add 10.77.3.0/25
-	passes 10.77.3.9
-	blocked 10.77.3.200
-	exits 0 allow del 10.77.0.2/31
-	blocked 10.77.0.2 10.77.0.3
-	exits 0 allow add 0.0.0.0/0 --force
-	passes 10.77.0.2 10.77.0.4 10.77.3.200
-	blocked fd77::2
-	exits 0 allow add ::/0 --force
-	passes fd77::2 fd77::3
-	exits 0 allow del 0.0.0.0/0 ::/0
-	blocked 10.77.0.2 10.77.3.200 fd77::2 fd77::3
-	passes 10.77.3.9 fd77::3:0:0:9
-}
-
 t_wins_whatever_is_listed()
 {
 	ctl attach x0
@@ -184,51 +163,28 @@ refused()
 
 t_bad_input()
 {
-	local one
-
 	begin
 	ctl allow add 10.77.0.3 --list kept
 	ctl allow refuse time
 	all_there_is >"$T/before"
 	refused 2 allow
 	complains 'allow needs add, del, list, test, refuse or accept'
-	refused 2 allow nosuch
-	refused 2 allow add
-	refused 2 allow del
 	refused 2 allow test
 	complains 'allow test needs'
-	for one in '' 1.2.3 1.2.3.256 1.2.3.4/33 ::1/129 exa_mple..org auto:ssh $'\x01\xff'; do
-		refused 2 allow add -- "$one"
-		refused 2 allow del -- "$one"
-		refused 2 allow test -- "$one"
-	done
-	refused 2 allow add 192.0.2.1 192.0.2.300
 	refused 2 allow add 192.0.2.1 10.77.0.3 --list kept
 	refused 2 allow add 192.0.2.1 --list auto:ssh
-	refused 2 allow add 192.0.2.1 --list ../x
-	refused 2 allow add 192.0.2.1 --timeout 0
-	refused 2 allow add 192.0.2.1 --timeout soon
-	refused 2 allow add 192.0.2.1 --comment $'a\nb'
-	refused 2 allow add 192.0.2.1 --wrong
 	refused 1 allow del 192.0.2.1
 	refused 1 allow del 10.77.0.3 192.0.2.1
 	refused 2 allow del 10.77.0.3 --list nosuch
 	refused 2 allow del 127.0.0.0/8
 	complains '127.0.0.0/8 is allowed automatically .*allow refuse loopback'
 	refused 2 allow del 10.77.0.3 127.0.0.0/8
-	refused 2 allow list 192.0.2.1
 	refused 2 allow list --list nosuch
 	complains 'there is no list nosuch'
-	refused 2 allow list --wrong
-	refused 2 allow refuse
-	refused 2 allow accept
 	refused 2 allow refuse nosuch
 	complains "unknown kind of lifeline 'nosuch': address, gateway"
 	refused 2 allow refuse ssh nosuch
 	refused 2 allow accept time nosuch
-	refused 2 attach x0 --refuse nosuch
-	refused 2 attach x0 --refuse ssh,nosuch
-	refused 2 attach x0 --refuse
 	refused 2 attach nosuch0 --refuse ssh
 	passes 10.77.0.3
 	blocked 10.77.0.4
@@ -342,38 +298,7 @@ t_save_and_restore()
 	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
 }
 
-t_survives_kill()
-{
-	begin
-	! XB_FAULT=commit-before tool "$faulty" allow add 10.77.0.3 || fail "it lives"
-	! XB_FAULT=commit-after tool "$faulty" allow add 10.77.0.4 || fail "it lives"
-	ctl add 192.0.2.1
-	blocked 10.77.0.3
-	passes 10.77.0.4
-	! XB_FAULT=commit-after tool "$faulty" allow del 10.77.0.4 || fail "it lives"
-	exits 0 up
-	blocked 10.77.0.4
-}
-
 # --- many -------------------------------------------------------------------------------------------
-
-t_batch()
-{
-	begin
-	cat >"$T/lines" <<-END
-		allow add 10.77.0.3 --comment "a friend"
-		allow add 10.77.3.0/25 --list partners --timeout 600
-		add 192.0.2.1
-		allow add 10.77.0.4
-		allow del 10.77.0.4
-	END
-	exits 0 -j batch "$T/lines"
-	json 'd["added"] == 4 and d["removed"] == 1'
-	passes 10.77.0.3 10.77.3.9
-	blocked 10.77.0.4 10.77.3.200
-	exits 0 test 192.0.2.1
-	exits 1 allow test 192.0.2.1
-}
 
 t_hundred_thousand()
 {

@@ -90,26 +90,6 @@ t_international()
 	says '^xn--bcher-kva.example taken out of default$'
 }
 
-t_bad_names()
-{
-	local one
-
-	ctl add kept.example
-	ctl save >"$T/before"
-	for one in = =. . .. .example.com example..com 'exa mple.com' example.com.. '*.example.com' ex/ample.com \
-		example.com:53 http://example.com example.1 1.2.3.com.4 $'exam\xffple.com' $'exam\nple.com' \
-		==example.com "$(printf 'x%.0s' {1..64}).com" "$(printf 'x.%.0s' {1..127})com" \
-		"$(printf 'ü%.0s' {1..70}).com" "$(printf 'x%.0s' {1..3000})"; do
-		for verb in add del test 'allow add' 'allow del' 'allow test'; do
-			# shellcheck disable=SC2086
-			exits 2 $verb -- "$one"
-			one_line
-		done
-	done
-	ctl save >"$T/after"
-	cmp "$T/before" "$T/after"
-}
-
 t_all_or_nothing()
 {
 	begin

@@ -49,28 +49,22 @@ t_test()
 
 t_test_of_verdicts()
 {
+	local verdict word said
+
 	begin
 	ctl add example.com
-	ctl verdict default nxdomain
-	exits 0 test a.example.com
-	says '^a.example.com is answered NXDOMAIN now: listed$'
-	exits 0 -j test a.example.com
-	json 'd["entries"][0]["kernel"] == "nxdomain" and d["entries"][0]["reason"] == "listed"'
-	ctl verdict default refused
-	exits 0 test a.example.com
-	says '^a.example.com is answered REFUSED now: listed$'
-	exits 0 -j test a.example.com
-	json 'd["entries"][0]["kernel"] == "refused"'
-	ctl verdict default truncate
-	exits 0 test a.example.com
-	says '^a.example.com is answered truncated now: listed$'
-	exits 0 -j test a.example.com
-	json 'd["entries"][0]["kernel"] == "truncate"'
-	ctl verdict default count
-	exits 0 test a.example.com
-	says '^a.example.com passes now: listed, and the verdict is count$'
-	exits 0 -j test a.example.com
-	json 'd["entries"][0]["kernel"] == "pass"'
+	while read -r verdict word said; do
+		ctl verdict default "$verdict"
+		exits 0 test a.example.com
+		says "^a.example.com $said$"
+		exits 0 -j test a.example.com
+		json "d['entries'][0]['kernel'] == '$word' and d['entries'][0]['reason'].startswith('listed')"
+	done <<-END
+		nxdomain nxdomain is answered NXDOMAIN now: listed
+		refused refused is answered REFUSED now: listed
+		truncate truncate is answered truncated now: listed
+		count pass passes now: listed, and the verdict is count
+	END
 	ctl verdict default nxdomain
 	ctl ports dns 5353
 	exits 0 test a.example.com
@@ -162,23 +156,23 @@ stats_say()
 
 t_stats()
 {
+	local verdict word counted
+
 	begin
 	ctl add example.com
-	asks example.com silence
-	stats_say drop name_dropped 1
-	ctl verdict default nxdomain
-	asks example.com nxdomain
-	asks example.com nxdomain
-	stats_say answer name_nxdomain 2
-	ctl verdict default refused
-	asks example.com refused
-	stats_say answer name_refused 1
-	ctl verdict default truncate
-	asks example.com truncated
-	stats_say answer name_truncated 1
-	ctl verdict default count
-	asks example.com passed
-	stats_say pass name_counted 1
+	while read -r verdict word counted; do
+		ctl verdict default "$verdict"
+		asks example.com "$word"
+		asks example.com "$word"
+		# shellcheck disable=SC2086
+		stats_say $counted 2
+	done <<-END
+		drop silence drop name_dropped
+		nxdomain nxdomain answer name_nxdomain
+		refused refused answer name_refused
+		truncate truncated answer name_truncated
+		count passed pass name_counted
+	END
 	asks example.org passed
 	stats_say pass name_clean 1
 }
@@ -226,6 +220,8 @@ watched()
 
 t_watch()
 {
+	local verdict word reason
+
 	begin
 	ctl add example.com --comment why
 	ctl add =www.example.com --list one
@@ -234,17 +230,16 @@ t_watch()
 	watched www.example.com silence \
 		'drop 10.77.0.2 > 10.77.0.1 udp [0-9]+>53 name_dropped www.example.com =www.example.com list one'
 	watched example.com silence 'drop 10.77.0.2 > 10.77.0.1 udp .* name_dropped example.com list default .*'
-	ctl verdict default nxdomain
-	watched a.example.com nxdomain \
-		'nxdomain 10.77.0.2 > 10.77.0.1 udp .* name_nxdomain a.example.com example.com list default .*'
-	ctl verdict default refused
-	watched a.example.com refused 'refused 10.77.0.2 > 10.77.0.1 udp .* name_refused a.example.com example.com .*'
-	ctl verdict default truncate
-	watched a.example.com truncated \
-		'truncate 10.77.0.2 > 10.77.0.1 udp .* name_truncated a.example.com example.com .*'
-	ctl verdict default count
-	watched a.example.com passed 'count 10.77.0.2 > 10.77.0.1 udp .* name_counted a.example.com example.com .*'
-	ctl verdict default nxdomain
+	while read -r verdict word reason; do
+		ctl verdict default "$verdict"
+		watched a.example.com "$word" \
+			"$verdict 10.77.0.2 > 10.77.0.1 udp .* $reason a.example.com example.com list default .*"
+	done <<-END
+		refused refused name_refused
+		truncate truncated name_truncated
+		count passed name_counted
+		nxdomain nxdomain name_nxdomain
+	END
 	ctl policy monitor
 	watched a.example.com passed \
 		'would-drop 10.77.0.2 > 10.77.0.1 udp .* name_nxdomain a.example.com example.com .*'

@@ -107,28 +107,6 @@ t_tls()
 	let_in greets www.example.com $enough
 }
 
-t_tls_verdicts()
-{
-	make_certificate
-	ctl -q attach x0 --mode skb
-	ctl ports tls 8443
-	ctl add example.com
-	kept_out greets example.com 0.5 8443
-	ctl verdict default refused
-	kept_out greets example.com 0.5 8443
-	ctl verdict default count
-	let_in greets example.com $enough 8443
-	# Once more for every hello that was dropped before and sent again.
-	[[ $(packets name_counted) -ge 1 ]] || fail "$(packets name_counted) are counted"
-	ctl verdict default drop
-	ctl policy monitor
-	let_in greets example.com $enough 8443
-	ctl policy enforce
-	kept_out greets a.example.com 0.5 8443
-	ctl allow add a.example.com
-	let_in greets a.example.com $enough 8443
-}
-
 t_http()
 {
 	serve_http 80

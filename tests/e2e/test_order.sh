@@ -88,59 +88,6 @@ alternate()
 	done
 }
 
-# So many others are replaced with it that each batch takes a while.
-t_a_flood_during_batches()
-{
-	local i
-
-	replacements
-	for ((i = 0; i < 150; i++)); do
-		printf 'del 10.10.%d.0/24\nadd 10.10.%d.0/25 10.10.%d.128/25\n' $i $i $i >>"$T/narrower"
-		printf 'add 10.10.%d.0/24\ndel 10.10.%d.0/25 10.10.%d.128/25\n' $i $i $i >>"$T/wider"
-		printf 'add 10.10.%d.0/24\n' $i >>"$T/first"
-	done
-	ctl batch "$T/first"
-	ctl add 10.77.0.0/24 192.0.2.1
-	ctl -q attach x0
-	ctl rotate --capacity 200000
-	flood alternate
-	exits 0 status
-}
-
-# kill_at_every_step BATCH CHECK: dead between any two of its single changes; the check holds at once,
-# not only after the next command.
-kill_at_every_step()
-{
-	local step code=137
-
-	for ((step = 1; code; step++)); do
-		ctl -q detach --all 2>/dev/null || true
-		rm -rf "$state" "$pins" "$counters"
-		ctl add 10.77.0.0/24 192.0.2.1 198.51.100.0/24
-		ctl -q attach x0
-		code=0
-		XB_FAULT=apply-step:$step tool "$faulty" batch "$1" || code=$?
-		[[ $code -eq 137 || $code -eq 0 ]] || fail "exit code $code"
-		eval "$2"
-		exits 0 up
-		exits 0 status
-		eval "$2"
-	done
-	[[ $step -gt 3 ]] || fail "it has $step steps"
-}
-
-t_replaced_and_killed()
-{
-	replacements
-	kill_at_every_step "$T/narrower" "blocked 10.77.0.3"
-}
-
-t_listed_and_allowed_and_killed()
-{
-	printf 'add 10.77.3.0/24 10.77.0.6\nallow add 10.77.3.0/25 10.77.0.6\n' >"$T/batch"
-	kill_at_every_step "$T/batch" "passes 10.77.3.9"
-}
-
 # write_on NUMBER COMMAND...: again and again, in the background; @ is a number that goes round.
 write_on()
 {

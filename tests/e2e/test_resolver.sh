@@ -181,32 +181,6 @@ t_truncate_retries_native() { truncates native; }
 
 t_truncate_retries_skb() { truncates skb; }
 
-# --- queries few clients send -----------------------------------------------------------------------
-
-odd()
-{
-	local reason wanted
-
-	begin "$1"
-	ctl verdict default nxdomain
-	ctl add listed.example
-	in_client /usr/bin/python3 "$root/tests/e2e/odd.py" x0 listed.example >"$T/odd" ||
-		fail "$(head -n 3 "$T/odd")"
-	exits 0 -j stats
-	while read -r reason wanted; do
-		json "[r['packets'] for r in d['interfaces'][0]['reasons'] if r['reason'] == '$reason'] == [$wanted]"
-	done <"$T/odd"
-	reached Odd.other.example listed.example.example xlisted.example
-	# Fragments pass, and what is no name, which some resolvers take all the same: over 255 bytes.
-	grep -iE 'query\[[A-Z]+\] ([^ ]{0,240}\.)?listed\.example ' "$T/queries" >"$T/passed" || true
-	[[ $(wc -l <"$T/passed") -eq 2 && $(grep -c 'in-pieces' "$T/passed") -eq 2 ]] ||
-		fail "reached the resolver: $(cat "$T/passed")"
-}
-
-t_odd_queries_native() { odd native; }
-
-t_odd_queries_skb() { odd skb; }
-
 # --- on the wire ------------------------------------------------------------------------------------
 
 # capture: what comes to the client from a DNS port, into $T/wire, until end_capture.
@@ -257,19 +231,6 @@ t_on_the_wire_native() { on_the_wire native; }
 
 t_on_the_wire_skb() { on_the_wire skb; }
 
-t_drop_is_silent()
-{
-	begin native
-	ctl add drop.example =alone.example
-	capture
-	silent a.drop.example "@$server4" &
-	silent alone.example "@$server6" +noedns
-	wait $!
-	end_capture 0
-	resolves not.alone.example "@$server4"
-	unreached a.drop.example alone.example
-}
-
 # --- the system's own resolver ----------------------------------------------------------------------
 
 # looks_up NAME: what getent says, in $T/getent.
@@ -303,114 +264,5 @@ getents()
 t_getent_native() { getents native; }
 
 t_getent_skb() { getents skb; }
-
-# --- what is let through ----------------------------------------------------------------------------
-
-t_allow_below_a_listed_domain()
-{
-	begin native
-	ctl verdict default nxdomain
-	ctl add example.com
-	ctl allow add good.example.com =alone.worse.example.com
-	resolves good.example.com "@$server4"
-	resolves www.Good.example.com "@$server6"
-	resolves alone.worse.example.com "@$server4"
-	answered NXDOMAIN "qr rd ra" x.alone.worse.example.com 1 "@$server4"
-	answered NXDOMAIN "qr rd ra" notgood.example.com 1 "@$server6"
-	ctl allow del good.example.com
-	answered NXDOMAIN "qr rd ra" w3.good.example.com 1 "@$server4"
-	unreached x.alone.worse.example.com notgood.example.com w3.good.example.com
-}
-
-t_monitor_and_detach()
-{
-	local one
-
-	begin native
-	list_all
-	ctl policy monitor
-	for one in refused nxdomain truncate drop count; do
-		resolves "watched.$one.example" "@$server4"
-		resolves "watched6.$one.example" "@$server6"
-	done
-	ctl policy enforce
-	answered NXDOMAIN "qr rd ra" enforced.nxdomain.example 1 "@$server4"
-	ctl detach x0
-	for one in refused nxdomain truncate drop count; do
-		resolves "free.$one.example" "@$server6" +noedns
-	done
-	unreached enforced.nxdomain.example
-}
-
-# --- changes under a stream -------------------------------------------------------------------------
-
-mark() { echo "$EPOCHREALTIME $*" >>"$T/marks"; }
-
-# What was said of each query: `on.example` is listed all the time, `off.example` never, `turn.example`
-# from each mark "in" to the next mark "leaving". A query with a mark between when it was sent and when it had
-# come to the filter may go either way.
-judge_stream()
-{
-	python3 - "$T" <<-'END'
-		import re, sys
-		at = sys.argv[1]
-		reached = set(re.findall(r"query\[A\] (\S+) from", open(at + "/queries").read()))
-		marks = [line.split() for line in open(at + "/marks")]
-		seen = {"listed": 0, "unlisted": 0}
-		for line in open(at + "/stream"):
-		    sent, done, name, code = line.split()
-		    domain = name.split(".", 1)[1]
-		    before = [word for time, word in marks if float(time) <= float(sent)]
-		    soon = [word for time, word in marks if float(sent) < float(time) <= float(done)]
-		    listed = domain == "on.example" or domain == "turn.example" and before[-1:] == ["in"]
-		    unlisted = domain == "off.example" or before[-1:] in ([], ["out"])
-		    if domain == "turn.example" and soon:
-		        continue
-		    assert not listed or name not in reached, name + " reached the resolver: " + line
-		    assert not listed or code in "35-", name + " was resolved: " + line
-		    if domain != "on.example" and unlisted:
-		        assert name in reached and code == "0", name + " did not reach the resolver: " + line
-		        seen["unlisted"] += 1
-		    seen["listed"] += listed
-		print(seen, len(marks))
-		assert min(seen.values()) > 300, seen
-	END
-}
-
-streams()
-{
-	local streamer verdict
-
-	begin "$1"
-	ctl verdict default nxdomain
-	ctl add on.example
-	: >"$T/marks"
-	in_client python3 "$root/tests/e2e/stream.py" "$2" 3 400 on.example turn.example off.example >"$T/stream" &
-	streamer=$!
-	sleep 0.2
-	while kill -0 $streamer 2>/dev/null; do
-		for verdict in drop nxdomain refused; do
-			mark entering
-			ctl add turn.example
-			mark in
-			ctl -q rotate
-			ctl verdict default "$verdict"
-			sleep 0.06
-			mark leaving
-			ctl del turn.example
-			mark out
-			ctl -q rotate
-			ctl add 10.77.99.1 --list other --exist
-			ctl del 10.77.99.1 --list other
-			sleep 0.06
-		done
-	done
-	wait $streamer
-	judge_stream || fail "$(tail -n 1 "$T/log")"
-}
-
-t_changes_under_a_stream_native() { streams native $server4; }
-
-t_changes_under_a_stream_skb() { streams skb $server6; }
 
 run_tests

@@ -278,23 +278,4 @@ t_scope_tried_and_enforced()
 	exits 0 status
 }
 
-# Killed: as it was, or as it is to be once the next command has written.
-t_scope_killed_between()
-{
-	begin_mail
-	! XB_FAULT=commit-before tool "$faulty" scope spam tcp/25 || fail "it lives"
-	exits 0 status
-	blocked 10.77.0.3 fd77::3
-	for one in commit-after publish-before publish-swapped; do
-		ctl scope spam all
-		blocked 10.77.0.3 fd77::3
-		! XB_FAULT=$one tool "$faulty" scope spam tcp/25 || fail "it lives"
-		scope_is spam tcp/25
-		exits 0 up
-		exits 0 status
-		passes 10.77.0.3 fd77::3
-		mail shut 10.77.0.3 fd77::3
-	done
-}
-
 run_tests
