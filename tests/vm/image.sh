@@ -10,7 +10,7 @@ packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux 
 # What else a root of another architecture needs for what is built, and for Python.
 libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev libzstd-dev liblmdb-dev libjansson-dev libmnl-dev
 	libidn2-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev libssl-dev
-	libcmocka-dev libpython3.11-stdlib python3-scapy)
+	libcmocka-dev libpython3.11-stdlib)
 # In the order they are loaded.
 modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net
 	llc stp mrp garp 8021q bridge veth dummy tun ifb sch_ingress cls_bpf inet_diag udp_diag tcp_diag
@@ -18,7 +18,7 @@ modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_p
 # What the machine starts.
 init=tests/vm/inside
 # Of Python what no test imports.
-unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|config-[^/]*)/|/scapy/(contrib|modules)/'
+unused='/(test|unittest|ensurepip|idlelib|lib2to3|pydoc_data|distutils|tkinter|config-[^/]*)/'
 
 # What is in these packages.
 package_files()
@@ -36,8 +36,7 @@ program_files()
 	{
 		package_files "${packages[@]}" | grep -E '^(/usr)?/s?bin/.'
 		printf "%s\n" /usr/bin/awk /usr/lib/ssl/openssl.cnf
-		(cd "$root/" && find usr/lib/python3.11 usr/lib/python3/dist-packages/scapy \
-			"usr/lib/$machine_type-linux-gnu/bpf" -type f) | sed 's#^#/#' | grep -vE "$unused"
+		(cd "$root/" && find usr/lib/python3.11 "usr/lib/$machine_type-linux-gnu/bpf" -type f) | sed 's#^#/#' | grep -vE "$unused"
 	} | sed -E 's#^/(s?bin)/#/usr/\1/#' | while IFS= read -r file; do [[ ! -f $root$file ]] || echo "$file"; done
 }
 
