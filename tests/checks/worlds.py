@@ -31,7 +31,7 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_threads"
 # What CI has time for: no millions of keys, and the end-to-end tests in which most is said.
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/(bloom/test_(exact(_build)?|neighbours)|lists/test_domain_files)$)|tsan/unit/"
-    r"|asan/prog/test_(answers|drop_records|edits|hits|verdicts|verifier|watch)$"
+    r"|asan/prog/test_(answers|edits|hits|verdicts|verifier|watch)$"
     r"|asan/e2e/test_(bad_input|cli|import_names)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since
