@@ -38,23 +38,6 @@ t_scope_shows()
 	complains 'list allow has no scope: what it allows passes'
 }
 
-# A list without members lives by its scope.
-t_scope_of_an_empty_list()
-{
-	exits 0 scope one tcp/25
-	exits 0 list --list one
-	[[ ! -s $T/out ]]
-	exits 0 -j flush --list one --yes
-	json 'd["removed"] == 0'
-	exits 0 add 192.0.2.1 --list one
-	scope_is one tcp/25
-	exits 0 flush --list one --yes
-	scope_is one tcp/25
-	exits 0 scope one all
-	exits 2 scope one
-	exits 2 list --list one
-}
-
 # same COMMAND...: it is refused with one line, and the store and the filter are as before.
 same()
 {
@@ -96,42 +79,6 @@ t_scope_sixteenth_class()
 	exits 0 scope list1 all
 	exits 0 verdict sixteenth count
 	scope_is sixteenth tcp/15
-}
-
-is_all_again() { [[ $(ctl scope default) == all ]]; }
-
-t_scope_on_trial()
-{
-	ctl -q attach x0
-	ctl add 192.0.2.1
-	exits 0 -q scope default tcp/25 --rollback 60
-	exits 0 scope default
-	says '^tcp/25 \(on trial until 20[0-9T:-]+Z, then all\)$'
-	exits 0 scope
-	says '^default tcp/25 \(on trial until .*, then all\)$'
-	exits 0 -j scope default
-	json 'd["scope"] == "all" and d["trial"]["scope"] == "tcp/25" and d["trial"]["seconds_left"] > 0'
-	exits 0 -j status
-	json 'd["trial"]["command"] == "scope default tcp/25"'
-	exits 0 commit
-	exits 0 scope default all
-	exits 0 -q scope default tcp/25 --rollback 2
-	wait_for "the end of the trial" is_all_again
-	exits 0 -j scope default
-	json '"trial" not in d'
-	exits 0 -q scope default tcp/25,udp/53 --rollback 60
-	exits 0 commit
-	says '`scope default tcp/25,udp/53` is kept'
-	[[ $(ctl scope default) == tcp/25,udp/53 ]]
-	exits 0 status
-	exits 0 -q scope other icmp --rollback 60
-	exits 0 scope other
-	says '^icmp \(on trial until .*, then no such list\)$'
-	exits 0 -j scope other
-	json 'd["scope"] is None and d["trial"]["scope"] == "icmp"'
-	exits 0 -j commit
-	json 'd["list"] == "other" and d["scope"] == "icmp"'
-	scope_is other icmp
 }
 
 # With its scope a list comes back, also one without members; and what has none loses it.

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The verdict of a list decides what becomes of queries for its domains, also on trial and after a
-# kill.
+# The verdict of a list decides what becomes of queries for its domains, also on trial, as its scope is tried.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/domains.sh"
@@ -107,66 +106,79 @@ t_verdict_builds_only_what_it_must()
 	asks example.net refused
 }
 
-# A list without members lives by its verdict.
-t_verdict_of_an_empty_list()
+# A list without members lives by its verdict, and by its scope.
+t_property_of_an_empty_list()
 {
-	exits 0 verdict one nxdomain
-	exits 0 list --list one
-	[[ ! -s $T/out ]]
-	exits 0 -j list --list one
-	json 'd["entries"] == []'
-	exits 0 -j flush --list one --yes
-	json 'd["removed"] == 0'
-	exits 1 del example.com --list one
-	one_line
-	exits 0 add example.com --list one
-	exits 0 verdict one
-	[[ $(cat "$T/out") == nxdomain ]]
-	exits 0 flush --list one --yes
-	exits 0 verdict one
-	[[ $(cat "$T/out") == nxdomain ]]
-	exits 0 verdict one drop
-	exits 2 verdict one
-	exits 2 list --list one
+	local verb tried plain
+
+	while read -r verb tried plain; do
+		exits 0 "$verb" one "$tried"
+		exits 0 list --list one
+		[[ ! -s $T/out ]]
+		exits 0 -j list --list one
+		json 'd["entries"] == []'
+		exits 0 -j flush --list one --yes
+		json 'd["removed"] == 0'
+		exits 1 del example.com --list one
+		one_line
+		exits 0 add example.com --list one
+		[[ $(ctl "$verb" one) == "$tried" ]]
+		exits 0 flush --list one --yes
+		[[ $(ctl "$verb" one) == "$tried" ]]
+		exits 0 "$verb" one "$plain"
+		exits 2 "$verb" one
+		exits 2 list --list one
+	done <<-END
+		verdict nxdomain drop
+		scope tcp/25 all
+	END
 }
 
-drops_again() { [[ $(ctl verdict default) == drop ]]; }
+is_now() { [[ $(ctl "$1" "$2") == "$3" ]]; }
+is_again() { is_now "$1" default "$2"; }
 
-t_verdict_on_trial()
+t_property_on_trial()
 {
+	local verb tried plain other
+
 	begin
 	ctl add example.com
-	exits 0 -q verdict default nxdomain --rollback 60
-	asks example.com nxdomain
-	exits 0 verdict default
-	says '^nxdomain \(on trial until 20[0-9T:-]+Z, then drop\)$'
-	exits 0 verdict
-	says '^default nxdomain \(on trial until .*, then drop\)$'
-	exits 0 -j verdict default
-	json 'd["verdict"] == "drop" and d["trial"]["verdict"] == "nxdomain" and d["trial"]["seconds_left"] > 0'
-	exits 0 commit
-	exits 0 verdict default drop
+	while read -r verb tried plain other; do
+		exits 0 -q "$verb" default "$tried" --rollback 60
+		exits 0 "$verb" default
+		says "^$tried \\(on trial until 20[0-9T:-]+Z, then $plain\\)$"
+		exits 0 "$verb"
+		says "^default $tried \\(on trial until .*, then $plain\\)$"
+		exits 0 -j "$verb" default
+		json "d['$verb'] == '$plain' and d['trial']['$verb'] == '$tried' and d['trial']['seconds_left'] > 0"
+		exits 0 -j status
+		json "d['trial']['command'] == '$verb default $tried'"
+		exits 0 commit
+		says "\`$verb default $tried\` is kept"
+		is_again "$verb" "$tried"
+		exits 0 "$verb" default "$plain"
+		exits 0 -q "$verb" default "$tried" --rollback 2
+		wait_for "the end of the trial" is_again "$verb" "$plain"
+		exits 0 -j "$verb" default
+		json '"trial" not in d'
+		exits 0 -q "$verb" "new-$verb" "$other" --rollback 60
+		exits 0 "$verb" "new-$verb"
+		says "^$other \\(on trial until .*, then no such list\\)$"
+		exits 0 -j "$verb" "new-$verb"
+		json "d['$verb'] is None and d['trial']['$verb'] == '$other'"
+		exits 0 -j commit
+		json "d['list'] == 'new-$verb' and d['$verb'] == '$other'"
+		is_now "$verb" "new-$verb" "$other"
+		exits 0 status
+	done <<-END
+		verdict nxdomain drop count
+		scope tcp/25,udp/53 all icmp
+	END
+	# Queries meet it while it is tried, and no more when that is over.
 	exits 0 -q verdict default nxdomain --rollback 2
-	wait_for "the end of the trial" drops_again
-	exits 0 -j verdict default
-	json '"trial" not in d'
+	asks example.com nxdomain
+	wait_for "the end of the trial" is_again verdict drop
 	asks example.com silence
-	exits 0 -q verdict default refused --rollback 60
-	exits 0 commit
-	asks example.com refused
-	exits 0 verdict default
-	[[ $(cat "$T/out") == refused ]]
-	exits 0 -q verdict default refused --rollback 60
-	exits 0 commit
-	exits 0 status
-	exits 0 -q verdict other count --rollback 60
-	exits 0 verdict other
-	says '^count \(on trial until .*, then no such list\)$'
-	exits 0 -j verdict other
-	json 'd["verdict"] is None and d["trial"]["verdict"] == "count"'
-	exits 0 commit
-	exits 0 verdict other
-	[[ $(cat "$T/out") == count ]]
 }
 
 run_tests
