@@ -114,17 +114,12 @@ t_words()
 	complains 'known on'
 	exits 2 policy enforce --known
 	one_line
-	for one in '--remember 59m' '--remember 20000d' '--capacity 0' '--fpr 1' x; do
-		# shellcheck disable=SC2086
-		exits 2 known on $one
-		one_line
-	done
+	exits 2 known on --remember 20000d
+	one_line
 	[[ ! -e $pins/known ]]
 	exits 0 known on --remember 14d --capacity 5000 --fpr 0.01
-	for one in 10.0.0.0/8 example.com 2001:db8::/63 x; do
-		exits 2 known test "$one"
-		one_line
-	done
+	exits 2 known test 2001:db8::/63
+	one_line
 	exits 0 -j known status
 	json 'd["on"] and d["learning"] and d["remember"] == 14 * 86400 and d["capacity"] == 5000 and d["fpr"] == 0.01'
 	json 'd["sources"] == 0 and d["sets"] == 1 and d["saved"] == 0 and 14 * 86400 - 60 < d["period_ends_in"] <= 14 * 86400'

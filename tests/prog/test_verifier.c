@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "engine/rotate.h"
 #include "known.skel.h"
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/knowing.h"
 #include "support/rig.h"
@@ -121,9 +122,12 @@ TEST(so_is_the_one_that_learns)
 	assert_in_range(count, 1, LIMIT / SPARE);
 }
 
+/* The last rows are of the longest programs. */
 TEST(far_below_the_limit)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	const size_t all = sizeof(rows) / sizeof(rows[0]);
+
+	for (size_t i = all - amount(3, all); i < all; i++) {
 		struct rig rig;
 		uint32_t count;
 
@@ -149,7 +153,8 @@ static void list_stages(struct rig *other, unsigned int stages, bool listed)
 			rig_change_all(other, &of_stage[stage], 1, listed);
 }
 
-/* Every program there can be is taken by this kernel, and drops what its stages know. */
+/* Every program there can be is taken by this kernel, and drops what its stages know; with few
+ * probes, in the short run only that of all stages. */
 TEST(every_combination_of_stages)
 {
 	struct rig other;
@@ -166,6 +171,9 @@ TEST(every_combination_of_stages)
 
 		if (allow_only && !rotation.confirm)
 			continue; /* refused: guesses would be admitted */
+		/* Fewer probes are a shorter program of the same stages. */
+		if (kind & 8 && (kind & 7) != 7 && !amount(0, 1))
+			continue;
 		list_stages(&other, kind & 7, true);
 		rig_policy(&other, allow_only ? XB_POLICY_ALLOW_ONLY : XB_POLICY_ENFORCE);
 		if (xb_rotate(&other.paths, &rotation, NULL, &other.written))
