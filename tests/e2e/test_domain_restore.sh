@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# restore brings back domains, verdicts and ports, also from an older version; of a malformed file it
-# takes nothing.
+# restore brings back domains, verdicts and ports; of a malformed file it takes nothing.
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -34,28 +33,6 @@ t_save_and_restore()
 	asks example.com refused 5353
 	asks alone.example.net nxdomain
 	asks good.example.com passed
-}
-
-# Of a version that knew no domains.
-t_restore_of_old()
-{
-	begin
-	ctl add example.com
-	ctl verdict default nxdomain
-	ctl ports dns 5353
-	ctl ports tls 443
-	cat >"$T/old" <<-'END'
-	{"schema":1,"saved":"xdp-bloom","fpr":0.0,"capacity":0,"confirm":true,"policy":"enforce","refused":[]}
-	{"interface":"x0","mode":"skb"}
-	{"entry":"10.77.0.3","list":"default","added":1}
-	END
-	exits 0 restore "$T/old"
-	exits 0 ports
-	[[ $(cat "$T/out") == $'dns  53\ntls  off\nhttp off' ]] || fail "$(cat "$T/out")"
-	exits 0 verdict
-	[[ $(cat "$T/out") == 'default drop' ]]
-	blocked 10.77.0.3
-	asks example.com passed
 }
 
 t_restore_bad_input()

@@ -342,11 +342,14 @@ t_endless_pipes()
 	complains 'is damaged: it has [0-9]+ bytes instead of'
 }
 
-# A packed list may have more than 4 GiB in it.
+# A packed list may have more than 4 GiB in it, as it has in the long run.
 t_large_packed_list()
 {
+	local parts=10
+
+	[[ -z ${XB_TEST_ALL:-} ]] || parts=430
 	printf '#%04000d\n' {1..2500} | zstd -q -o "$T/part.zst"
-	for _ in {1..430}; do
+	for ((i = 0; i < parts; i++)); do
 		cat "$T/part.zst"
 	done >"$T/in.zst"
 	echo 192.0.2.1 | zstd -q >>"$T/in.zst"

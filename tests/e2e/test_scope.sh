@@ -103,17 +103,6 @@ t_scope_saved_and_restored()
 	exits 0 save
 	cmp "$T/out" "$T/saved"
 	exits 0 status
-	# A text without scopes.
-	grep -v scope "$T/saved" >"$T/plain"
-	exits 0 restore "$T/plain"
-	[[ $(ctl scope) == 'mail all' ]] || fail "$(ctl scope)"
-	exits 0 verdict mail
-	says '^drop$'
-	sed 's|tcp/25,tcp/465|tcp/25,tcp/|' "$T/saved" >"$T/wrong"
-	exits 2 restore "$T/wrong"
-	one_line
-	complains "wrong:[0-9]+: 'tcp/' is not a service"
-	[[ $(ctl scope) == 'mail all' ]] || fail "$(ctl scope)"
 	exits 0 restore "$T/saved" --rollback 30
 	exits 0 -q commit
 	scope_is mail tcp/25,tcp/465

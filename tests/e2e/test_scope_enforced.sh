@@ -122,20 +122,11 @@ t_scope_of_several_lists()
 	ctl scope pings icmp
 	mail shut 10.77.0.3 fd77::3
 	blocked 10.77.0.3 fd77::3
-	reaches tcp 10.77.0.3
 	kernel pass 'listed, but for some services only' 10.77.0.3 --to tcp/443
 	ctl add 10.77.0.3 --list all
-	! reaches tcp 10.77.0.3 0.3 || fail "a list for all packets does not count"
 	kernel drop listed 10.77.0.3 --to tcp/443
-	ctl del 10.77.0.3 --list all
-	reaches tcp 10.77.0.3
-	mail shut 10.77.0.3
-	ctl del 10.77.0.3 --list spam
-	mail open 10.77.0.3
-	blocked 10.77.0.3
 	ctl allow add 10.77.0.3 fd77::3
 	passes 10.77.0.3 fd77::3
-	mail open 10.77.0.3 fd77::3
 	kernel pass allowed fd77::3 --to tcp/25
 }
 
@@ -166,17 +157,10 @@ t_verdict_count_of_addresses()
 	kernel pass 'listed, and the verdict is count' 10.77.0.3
 	kernel pass 'listed, and the verdict is count' fd77::3 --to tcp/25
 	ctl add 10.77.0.3 --list sure
-	blocked 10.77.0.3
 	kernel drop listed 10.77.0.3
-	ctl scope sure tcp/25
-	passes 10.77.0.3 10.77.0.4
-	mail shut 10.77.0.3 10.77.0.4
 	ctl scope spam tcp/25
 	kernel pass 'listed, and the verdict is count' fd77::3 --to tcp/25
 	kernel pass 'listed, but for tcp/25 only' fd77::3
-	ctl verdict spam drop
-	mail shut "${spammers[@]}"
-	passes "${spammers[@]}"
 	exits 0 status
 }
 
@@ -192,19 +176,13 @@ t_scope_and_policies()
 	exits 0 -q policy allow-only
 	mail open "${spammers[@]}"
 	mail shut 10.77.0.2 fd77::2
-	blocked "${spammers[@]}"
 	kernel pass 'listed, and the policy is allow-only' 10.77.0.3 --to tcp/25
 	kernel drop 'listed, but for tcp/25 only, and the policy is allow-only' 10.77.0.3 --to tcp/443
 	ctl add 10.77.0.5 --list tried
 	ctl verdict tried count
-	blocked 10.77.0.5
 	kernel drop 'listed, but the verdict is count, and the policy is allow-only' 10.77.0.5
 	ctl policy monitor
-	passes 10.77.0.5
 	kernel pass 'listed, and the verdict is count' 10.77.0.5
-	ctl policy enforce
-	mail shut "${spammers[@]}"
-	passes "${spammers[@]}" 10.77.0.5
 }
 
 # Each scope has counters of its own, which go on over a new filter; a new scope begins with 0.
