@@ -92,6 +92,8 @@ t_international()
 
 t_all_or_nothing()
 {
+	local one
+
 	begin
 	ctl add example.com
 	ctl save >"$T/before"
@@ -103,6 +105,12 @@ t_all_or_nothing()
 	exits 1 batch "$T/lines"
 	one_line
 	complains 'lines:3: nosuch.example is not listed'
+	for one in allow 'allow list' 'allow add' 'allow refuse ssh' 'allow add good.example.com'; do
+		printf 'allow add good.example.com\nadd example.net\n%s\n' "$one" >"$T/lines"
+		exits 2 batch "$T/lines"
+		one_line
+		complains "lines:3: "
+	done
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"
 	asks example.net passed

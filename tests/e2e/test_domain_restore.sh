@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# restore brings back domains, verdicts and ports; of a malformed file it takes nothing.
+# restore brings back domains, verdicts and ports, also from an older version; of a malformed file it takes nothing.
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -33,6 +33,13 @@ t_save_and_restore()
 	asks example.com refused 5353
 	asks alone.example.net nxdomain
 	asks good.example.com passed
+	# Of a version that knew no domains.
+	printf '%s\n' '{"schema":1,"saved":"xdp-bloom"}' '{"entry":"10.77.0.3","list":"default","added":1}' >"$T/old"
+	exits 0 restore "$T/old"
+	[[ $(ctl ports) == $'dns  53\ntls  off\nhttp off' ]] || fail "$(ctl ports)"
+	[[ $(ctl verdict) == 'default drop' ]] || fail "$(ctl verdict)"
+	blocked 10.77.0.3
+	asks example.com passed
 }
 
 t_restore_bad_input()

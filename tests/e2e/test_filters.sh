@@ -99,23 +99,6 @@ t_counting()
 	complains 'only a counting filter can delete'
 }
 
-# Each change waits for the others: none is lost.
-t_changes_at_the_same_time()
-{
-	local i pids=()
-
-	printf 'first\n' >"$T/in"
-	# So large that reading and writing it takes a while.
-	set_exits 0 build --lines "$T/in" -n 2000000 -p 1e-6 -o "$T/x"
-	for i in {1..12}; do
-		"$bloomset" -q add "$T/x" "at-once-$i" &
-		pids+=($!)
-	done
-	wait "${pids[@]}"
-	set_exits 0 test "$T/x" first at-once-{1..12}
-	[[ $(find "$T" -name 'x.*' | wc -l) -eq 0 ]]
-}
-
 is_locked() { grep -q ":$(stat -c %i "$1") " /proc/locks; }
 
 # waits_for_lock FILE ARGUMENT...: bloomset waits as long as another process has the lock of the file.
@@ -189,9 +172,6 @@ t_guava()
 		((i % 3)) && echo "user_$i" || printf 'user_%d ä€😀\n' "$i"
 	done >"$T/strings"
 	set_exits 0 test "$made/strings-64" --from "$T/strings"
-	set_exits 0 test "$made/chars-32" --funnel chars --from "$T/strings"
-	set_exits 0 build --lines "$T/strings" -n 500 -p 0.01 --format guava -o "$T/x"
-	cmp "$T/x" "$made/strings-64"
 	set_exits 0 build --lines "$T/strings" --format guava-32 --funnel chars -o "$T/x"
 	cmp "$T/x" "$made/chars-32"
 	set_exits 0 -j info "$T/x"

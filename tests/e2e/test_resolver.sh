@@ -177,9 +177,7 @@ truncates()
 	done
 }
 
-t_truncate_retries_native() { truncates native; }
-
-t_truncate_retries_skb() { truncates skb; }
+t_truncate_retries() { truncates native; }
 
 # --- on the wire ------------------------------------------------------------------------------------
 
@@ -261,8 +259,6 @@ getents()
 	unreached a.NxDomain.example a.refused.example
 }
 
-t_getent_native() { getents native; }
-
-t_getent_skb() { getents skb; }
+t_getent() { getents skb; }
 
 run_tests
