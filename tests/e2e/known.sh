@@ -7,8 +7,6 @@
 
 need_cgroup() { [[ -n ${XB_TEST_CGROUP:-} ]] || skip "cgroup v2 is not mounted, or no group can be made"; }
 
-customers() { python3 "$root/tests/e2e/customers.py" "$@"; }
-
 # The client is all of 10.78.0.0/16 and fd78::/32, and the server finds it.
 many_addresses()
 {
