@@ -151,20 +151,6 @@ TEST(every_length_alone)
 	assert_true(rig_matches_rebuild(&rig));
 }
 
-TEST(two_lists_hold_an_entry_until_both_drop_it)
-{
-	rig_add(&rig, "192.0.2.1", "one");
-	rig_add(&rig, "192.0.2.1", "two");
-	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
-	assert_true(rig_del(&rig, "192.0.2.1", "one"));
-	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
-	assert_false(rig_del(&rig, "192.0.2.1", "one"));
-	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_DROP);
-	assert_true(rig_del(&rig, "192.0.2.1", "two"));
-	assert_int_equal(rig_run_ipv4(program, 0xc0000201), XDP_PASS);
-	assert_true(rig_matches_rebuild(&rig));
-}
-
 TEST(deleting_what_is_absent_changes_no_counter)
 {
 	struct xb_generation *generation;

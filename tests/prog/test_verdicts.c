@@ -23,6 +23,7 @@
 #include "support/service_frame.h"
 
 #define LINES_MAX 1024
+#define PARTS	  6
 
 static struct {
 	struct rig rig;
@@ -33,11 +34,14 @@ static struct {
 	char *line[LINES_MAX];
 	size_t lines, at; /* at: the line that is being read */
 	uint64_t generation, tally;
+	char *part[PARTS]; /* of the word whose turn it is in an `each` */
+	int parts;
 } world;
 
 #define WRONG(...)                                                                                 \
 	do {                                                                                       \
-		print_message("line %zu: ", world.at + 1);                                         \
+		print_message("line %zu%s%s: ", world.at + 1, world.parts ? ", each " : "",        \
+			      world.parts ? world.part[0] : "");                                   \
 		fail_msg(__VA_ARGS__);                                                             \
 	} while (0)
 
@@ -605,22 +609,47 @@ static void do_tally(char *words)
 
 static void run_lines(size_t from, size_t to);
 
+/* The `end` behind a line. */
+static size_t end_of(size_t first)
+{
+	while (first < world.lines && strcmp(world.line[first], "end"))
+		first++;
+	if (first == world.lines)
+		WRONG("there is no end");
+	return first;
+}
+
 /* The rows between `table NAME` and `end`, once more. */
 static void do_again(char *words)
 {
 	const char *name = needed(&words);
-	size_t kept = world.at, first, last;
+	size_t kept = world.at, first;
 	char head[64];
 
 	snprintf(head, sizeof(head), "table %s", name);
 	for (first = 0; first < world.lines && strcmp(world.line[first], head); first++)
 		;
-	for (last = first; last < world.lines && strcmp(world.line[last], "end"); last++)
-		;
-	if (last == world.lines)
+	if (first == world.lines)
 		WRONG("there is no table %s", name);
-	run_lines(first + 1, last);
+	run_lines(first + 1, end_of(first));
 	world.at = kept;
+}
+
+/* The rows up to `end` for each word, whose parts between commas are $1, $2 and so on in them. */
+static void do_each(char *words)
+{
+	size_t first = world.at + 1, last = end_of(first);
+	char *word, *part;
+
+	while ((word = rowtext_word(&words))) {
+		for (world.parts = 0; (part = strsep(&word, ",")); world.parts++) {
+			assert_true(world.parts < PARTS);
+			world.part[world.parts] = part;
+		}
+		run_lines(first, last);
+	}
+	world.parts = 0;
+	world.at = last;
 }
 
 static void do_nothing(char *words)
@@ -640,7 +669,8 @@ static const struct {
 	{"fill", do_fill},	   {"empty", do_empty},
 	{"mute", do_mute},	   {"generation", do_generation},
 	{"tally", do_tally},	   {"again", do_again},
-	{"table", do_nothing},	   {"end", do_nothing},
+	{"each", do_each},	   {"table", do_nothing},
+	{"end", do_nothing},
 };
 
 static void run_line(char *words)
@@ -674,12 +704,31 @@ static void run_line(char *words)
 	WRONG("there is no kind of row %s", kind);
 }
 
+static void fill_in(const char *text, char line[ROW_TEXT])
+{
+	size_t used = 0;
+
+	for (; *text && used + 1 < ROW_TEXT; text++) {
+		int number = world.parts && *text == '$' ? text[1] - '1' : -1;
+
+		if (number >= 0 && number < world.parts) {
+			used += (size_t)snprintf(line + used, ROW_TEXT - used, "%s",
+						 world.part[number]);
+			text++;
+		} else {
+			line[used++] = *text;
+		}
+	}
+	assert_true(!*text && used < ROW_TEXT);
+	line[used] = '\0';
+}
+
 static void run_lines(size_t from, size_t to)
 {
 	char line[ROW_TEXT];
 
 	for (world.at = from; world.at < to; world.at++) {
-		snprintf(line, sizeof(line), "%s", world.line[world.at]);
+		fill_in(world.line[world.at], line);
 		run_line(line);
 	}
 }
