@@ -243,8 +243,7 @@ t_scope_tried_and_enforced()
 	mail shut 10.77.0.3 fd77::3
 	exits 0 scope spam all
 	exits 0 -q scope spam tcp/25 --rollback 2
-	sleep 2.3
-	blocked 10.77.0.3 fd77::3
+	comes_blocked 10.77.0.3 fd77::3
 	scope_is spam all
 	exits 0 scope spam tcp/25
 	ctl save >"$T/saved"
