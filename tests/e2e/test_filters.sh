@@ -101,23 +101,48 @@ t_counting()
 
 is_locked() { grep -q ":$(stat -c %i "$1") " /proc/locks; }
 
-# waits_for_lock FILE ARGUMENT...: bloomset waits as long as another process has the lock of the file.
-waits_for_lock()
+# hold FILE: another process, $holder, has its lock until it is killed.
+hold()
 {
-	local file=$1 before holder changing
-
-	before=$(sha256sum <"$file")
 	python3 -c 'import fcntl, signal, sys
 file = open(sys.argv[1])
 fcntl.flock(file, fcntl.LOCK_EX)
-signal.pause()' "$file" &
+signal.pause()' "$1" &
 	holder=$!
-	wait_for "the lock" is_locked "$file"
+	wait_for "the lock" is_locked "$1"
+}
+
+# Those who wait lose nothing that one before them has written.
+t_changes_at_the_same_time()
+{
+	local i pids=()
+
+	words 1 10 >"$T/in"
+	set_exits 0 build --lines "$T/in" -n 1000 -p 1e-6 -o "$T/x"
+	hold "$T/x"
+	for i in {1..4}; do
+		"$bloomset" -q add "$T/x" "at-once-$i" &
+		pids+=($!)
+	done
+	wait_for "all to the lock" is_awaited "$T/x" 4
+	kill -KILL "$holder"
+	wait "${pids[@]}"
+	set_exits 0 test "$T/x" word1 at-once-{1..4}
+	[[ $(find "$T" -name 'x.*' | wc -l) -eq 0 ]]
+}
+
+# waits_for_lock FILE ARGUMENT...: bloomset waits as long as another process has the lock of the file.
+waits_for_lock()
+{
+	local file=$1 before changing
+
+	before=$(sha256sum <"$file")
+	hold "$file"
 	"$bloomset" "${@:2}" >"$T/out" 2>"$T/err" &
 	changing=$!
 	wait_for "bloomset to the lock" is_awaited "$file"
 	[[ $(sha256sum <"$file") == "$before" ]] || fail "${*:2}: has written"
-	kill -KILL $holder
+	kill -KILL "$holder"
 	wait $changing || fail "${*:2}: $(cat "$T/err")"
 	[[ $(sha256sum <"$file") != "$before" ]] || fail "${*:2}: has not written"
 }
