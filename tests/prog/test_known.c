@@ -221,7 +221,7 @@ TEST(some_are_forgotten)
 	for (uint32_t i = 0; i < forgotten; i++) {
 		bool was_known, known;
 		double others;
-		uint64_t hi = 0x2001000000000000ULL | (uint64_t)source_scatter(i, 0) << 16;
+		uint64_t hi = source_visitor6(i);
 
 		rig_must(xb_known_forget(&rig.paths, false, hi, &was_known, &others), "forget");
 		rig_must(xb_known_test(&rig.paths, false, hi, &known), "test");

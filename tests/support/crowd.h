@@ -16,7 +16,14 @@
 #include "rig.h"
 #include "source.skel.h"
 
-enum crowd_kind { CROWD_INNOCENT4, CROWD_INNOCENT6, CROWD_STABLE4, CROWD_STABLE6 };
+enum crowd_kind {
+	CROWD_INNOCENT4,
+	CROWD_INNOCENT6,
+	CROWD_STABLE4,
+	CROWD_STABLE6,
+	CROWD_VISITOR4, /* see visitors.h */
+	CROWD_VISITOR6,
+};
 
 struct crowd {
 	struct source_bpf *skeleton;
@@ -56,6 +63,10 @@ static inline int crowd_program(const struct source_bpf *skeleton, enum crowd_ki
 		return bpf_program__fd(skeleton->progs.stable4);
 	case CROWD_STABLE6:
 		return bpf_program__fd(skeleton->progs.stable6);
+	case CROWD_VISITOR4:
+		return bpf_program__fd(skeleton->progs.visitor4);
+	case CROWD_VISITOR6:
+		return bpf_program__fd(skeleton->progs.visitor6);
 	}
 	return -1;
 }
@@ -64,7 +75,7 @@ static inline int crowd_program(const struct source_bpf *skeleton, enum crowd_ki
 static inline struct crowd *crowd_open(struct rig *rig, enum crowd_kind kind, uint32_t first,
 				       uint32_t seed)
 {
-	bool ipv4 = kind == CROWD_INNOCENT4 || kind == CROWD_STABLE4;
+	bool ipv4 = kind == CROWD_INNOCENT4 || kind == CROWD_STABLE4 || kind == CROWD_VISITOR4;
 	uint16_t protocol = htons(ipv4 ? ETH_P_IP : ETH_P_IPV6);
 	struct crowd *crowd = calloc(1, sizeof(*crowd));
 	int entry = rig_entry(rig);

@@ -15,7 +15,7 @@ struct {
 	__type(value, __u32);
 } next_program SEC(".maps");
 
-__u32 number, seed;
+__u32 number, step = 1, seed;
 __u32 stable_count;
 __u64 stable[SOURCE_STABLE];
 
@@ -26,7 +26,7 @@ static __always_inline int from_ipv4(struct xdp_md *ctx, __u32 address)
 	if ((void *)(ip + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
 	ip->saddr = bpf_htonl(address);
-	number++;
+	number += step;
 	bpf_tail_call_static(ctx, &next_program, 0);
 	return XDP_ABORTED;
 }
@@ -43,7 +43,7 @@ static __always_inline int from_ipv6(struct xdp_md *ctx, struct source6 source)
 	word[1] = bpf_htonl(source.hi);
 	word[2] = bpf_htonl(source.lo >> 32);
 	word[3] = bpf_htonl(source.lo);
-	number++;
+	number += step;
 	bpf_tail_call_static(ctx, &next_program, 0);
 	return XDP_ABORTED;
 }
@@ -75,6 +75,19 @@ SEC("xdp")
 int stable6(struct xdp_md *ctx)
 {
 	return from_ipv6(ctx, (struct source6){.hi = next_stable(), .lo = number});
+}
+
+SEC("xdp")
+int visitor4(struct xdp_md *ctx)
+{
+	return from_ipv4(ctx, source_scatter(number, 0));
+}
+
+SEC("xdp")
+int visitor6(struct xdp_md *ctx)
+{
+	return from_ipv6(
+		ctx, (struct source6){.hi = source_visitor6(number), .lo = xb_mix64(number + 1)});
 }
 
 char _license[] SEC("license") = "GPL";

@@ -62,6 +62,12 @@ XB_HASH_INLINE struct source6 source_innocent6(__u32 number, __u32 seed)
 	};
 }
 
+/* The upper half of a visitor's IPv6 address; an IPv4 one is scattered by itself. */
+XB_HASH_INLINE __u64 source_visitor6(__u32 number)
+{
+	return 0x2001000000000000ULL | (__u64)source_scatter(number, 0) << 16;
+}
+
 /* Listed ones that a writer leaves alone, at most; an IPv4 address, or the upper half of an IPv6
  * one. */
 #define SOURCE_STABLE 256
