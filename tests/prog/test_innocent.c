@@ -12,6 +12,7 @@
 #include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/crowd.h"
+#include "support/random.h"
 #include "support/seconds.h"
 #include "support/source.h"
 
@@ -32,7 +33,6 @@
 struct world {
 	struct rig rig;
 	struct xb_entry *entries;
-	uint64_t random;
 	uint32_t seed;
 };
 
@@ -60,7 +60,7 @@ static void list_ipv4(struct xb_entry *entries, uint32_t seed)
 
 /* A few of /28, blocks of /32, and below other blocks as many of each longer length: distinct, as
  * each has bits of its own before the 48th. */
-static void list_ipv6(struct xb_entry *entries, uint64_t *random)
+static void list_ipv6(struct xb_entry *entries)
 {
 	static const uint8_t longer[] = {48, 56, 64, 128};
 	uint32_t at = 0;
@@ -73,7 +73,7 @@ static void list_ipv6(struct xb_entry *entries, uint64_t *random)
 		uint64_t own = (uint64_t)(i / SOURCE_BLOCKS * 0x1235U & 0x7fff) << 17;
 		uint64_t hi = SOURCE_BLOCK6(i % SOURCE_BLOCKS) | own | SOURCE_MARK6;
 
-		entries[at++] = ipv6_entry(hi | (rig_random(random) & 0xffff), rig_random(random),
+		entries[at++] = ipv6_entry(hi | (random_wide() & 0xffff), random_wide(),
 					   longer[i / SOURCE_BLOCKS % 4]);
 	}
 }
@@ -81,16 +81,14 @@ static void list_ipv6(struct xb_entry *entries, uint64_t *random)
 static int begin(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	const char *seed = getenv("XB_SEED");
 	struct xb_generation *generation;
 
-	world->random = seed ? strtoull(seed, NULL, 0) : 20261121;
-	printf("seed %lu\n", world->random);
-	world->seed = (uint32_t)rig_random(&world->random);
+	random_begin();
+	world->seed = random_word();
 	rig_begin(&world->rig, "innocent");
 	world->entries = calloc(LISTED, sizeof(*world->entries));
 	list_ipv4(world->entries, world->seed);
-	list_ipv6(world->entries + HOSTS + PREFIXES4, &world->random);
+	list_ipv6(world->entries + HOSTS + PREFIXES4);
 	rig_add_all(&world->rig, world->entries, LISTED);
 	generation = rig_generation(&world->rig);
 	printf("%lu IPv4 keys, %lu IPv6 keys\n", generation->header->host4_keys,
@@ -202,12 +200,11 @@ static void check_listed(const struct world *world)
 	const struct {
 		size_t first, count;
 	} kinds[] = {{0, HOSTS}, {HOSTS, PREFIXES4}, {HOSTS + PREFIXES4, PREFIXES6}};
-	uint64_t random = world->random;
 	int program = rig_entry((struct rig *)&world->rig);
 
 	for (int kind = 0; kind < 3; kind++) {
 		for (uint32_t i = 0; i < SAMPLE; i++) {
-			uint64_t draw = rig_random(&random);
+			uint64_t draw = random_wide();
 			size_t at = kinds[kind].first + (draw >> 1) % kinds[kind].count;
 			struct xb_entry address = edge(&world->entries[at], draw & 1);
 			char text[XB_ENTRY_TEXT];

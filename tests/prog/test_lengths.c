@@ -12,14 +12,13 @@
 #include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/oracle.h"
-#include "support/rig.h"
+#include "support/random.h"
 
 #define ENTRIES_MAX 200
 #define SOURCES	    amount(4, 20) /* of each entry */
 
 static struct rig rig;
 static struct oracle oracle;
-static uint64_t seed;
 
 static bool is_there(const struct xb_entry *entries, size_t count, const struct xb_entry *entry)
 {
@@ -35,7 +34,7 @@ static size_t make_list(struct xb_entry *entries, const uint8_t *lengths, size_t
 	uint64_t head = 0;
 
 	for (size_t i = 0; i < count * each;) {
-		struct xb_entry whole = oracle_random(&seed, false, 128);
+		struct xb_entry whole = oracle_random(&random_state, false, 128);
 		uint8_t length = lengths[i % count];
 
 		if (i % 3 == 0)
@@ -64,7 +63,7 @@ static void check(const struct xb_entry *entries, size_t count)
 
 	for (size_t i = 0; i < count * SOURCES; i++) {
 		const struct xb_entry *entry = &entries[i % count];
-		struct xb_entry source = oracle_address_in(&seed, entry);
+		struct xb_entry source = oracle_address_in(&random_state, entry);
 		uint32_t last = entry->length;
 
 		check_source(program, &source);
@@ -73,8 +72,8 @@ static void check(const struct xb_entry *entries, size_t count)
 		else if (last)
 			source.hi ^= 1ULL << (64 - last);
 		check_source(program, &source);
-		source.hi ^= rig_random(&seed) & 0xffffffff;
-		source.lo = rig_random(&seed);
+		source.hi ^= rig_random(&random_state) & 0xffffffff;
+		source.lo = rig_random(&random_state);
 		check_source(program, &source);
 	}
 	close(program);
@@ -121,10 +120,7 @@ static void list_and_check(const uint8_t *lengths, size_t count, size_t each, si
 
 static int begin(void **state)
 {
-	const char *given = getenv("XB_SEED");
-
-	seed = given ? strtoull(given, NULL, 0) : 20261123;
-	printf("seed %lu\n", seed);
+	random_begin();
 	return 0;
 }
 
