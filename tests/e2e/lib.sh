@@ -199,6 +199,14 @@ one_line()
 	[[ ! -s $T/out ]] || fail "something on stdout: $(head -c 300 "$T/out")"
 }
 
+# is_refused CODE PATTERN ARGUMENT...: bloomctl ends with this code, and says why in one line.
+is_refused()
+{
+	exits "$1" "${@:3}"
+	one_line
+	complains "$2"
+}
+
 # json EXPRESSION: of what the last command said, read as JSON into d.
 json()
 {

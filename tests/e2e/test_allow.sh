@@ -26,17 +26,13 @@ t_verbs()
 	says '^10.77.0.3 passes now: allowed'
 	exits 0 test 10.77.0.4
 	says '^10.77.0.4 is dropped now: listed'
-	exits 2 allow add 10.77.0.3
-	one_line
-	complains '10.77.0.3 is already in list allow'
+	is_refused 2 '10.77.0.3 is already in list allow' allow add 10.77.0.3
 	exits 0 allow add 10.77.0.3 --exist
 	exits 0 allow del 10.77.0.3
 	says '10.77.0.3 taken out of allow'
 	blocked 10.77.0.3
 	passes fd77::3
-	exits 1 allow del 10.77.0.3
-	one_line
-	complains '10.77.0.3 is not on the allowlist'
+	is_refused 1 '10.77.0.3 is not on the allowlist' allow del 10.77.0.3
 	exits 0 allow del 10.77.0.3 --exist
 	exits 0 del "${everybody[@]}"
 	passes 10.77.0.3 10.77.0.4 fd77::2 fd77::3

@@ -15,9 +15,7 @@ t_entries()
 	asks notexample.com passed
 	asks alone.example.net silence
 	asks www.alone.example.net passed
-	exits 2 add EXAMPLE.com.
-	one_line
-	complains '^bloomctl: example.com is already in list default'
+	is_refused 2 '^bloomctl: example.com is already in list default' add EXAMPLE.com.
 	exits 0 add EXAMPLE.com. --exist
 	exits 0 list
 	says '^example.com list default verdict drop added .* expires .* comment "why"$'
@@ -25,9 +23,7 @@ t_entries()
 	exits 0 -j list
 	json '[e["entry"] for e in d["entries"]] == ["example.com", "=alone.example.net"]'
 	json 'd["entries"][0]["lists"][0]["verdict"] == "drop"'
-	exits 1 del alone.example.net
-	one_line
-	complains 'alone.example.net is not listed'
+	is_refused 1 'alone.example.net is not listed' del alone.example.net
 	exits 0 del Example.Com
 	says '^example.com taken out of default$'
 	asks example.com passed
@@ -39,27 +35,19 @@ t_entries()
 
 t_single_label()
 {
-	exits 2 add com
-	one_line
-	complains 'com has no dot and may be a whole top-level domain; use --force'
+	is_refused 2 'com has no dot and may be a whole top-level domain; use --force' add com
 	exits 2 add =com
 	one_line
 	exits 2 add example.org com
 	exits 1 test example.org
 	printf 'add example.org\nadd com\n' >"$T/lines"
-	exits 2 batch "$T/lines"
-	one_line
-	complains 'lines:2: com has no dot'
+	is_refused 2 'lines:2: com has no dot' batch "$T/lines"
 	exits 0 add com --force
 	exits 0 test example.com
 	printf 'allow add example.org\nallow add net\n' >"$T/lines"
-	exits 2 batch "$T/lines"
-	one_line
-	complains 'lines:2: net has no dot'
+	is_refused 2 'lines:2: net has no dot' batch "$T/lines"
 	for one in net =net; do
-		exits 2 allow add "$one"
-		one_line
-		complains "$one has no dot and may be a whole top-level domain; use --force"
+		is_refused 2 "$one has no dot and may be a whole top-level domain; use --force" allow add "$one"
 	done
 	exits 1 allow test example.org
 	exits 0 allow add net --force
@@ -102,14 +90,10 @@ t_all_or_nothing()
 	exits 1 del example.com example.net
 	exits 2 add example.net example.net
 	printf 'add example.net\nallow add good.example.com\ndel nosuch.example\n' >"$T/lines"
-	exits 1 batch "$T/lines"
-	one_line
-	complains 'lines:3: nosuch.example is not listed'
+	is_refused 1 'lines:3: nosuch.example is not listed' batch "$T/lines"
 	for one in allow 'allow list' 'allow add' 'allow refuse ssh' 'allow add good.example.com'; do
 		printf 'allow add good.example.com\nadd example.net\n%s\n' "$one" >"$T/lines"
-		exits 2 batch "$T/lines"
-		one_line
-		complains "lines:3: "
+		is_refused 2 "lines:3: " batch "$T/lines"
 	done
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"

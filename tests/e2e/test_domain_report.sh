@@ -139,9 +139,7 @@ t_status()
 	json 'd["names_capacity"] >= 2'
 	exits 0 policy allow-only --force
 	exits 0 flush --list default --yes
-	exits 2 policy allow-only
-	one_line
-	complains 'no source is listed: allow-only would shut everybody out'
+	is_refused 2 'no source is listed: allow-only would shut everybody out' policy allow-only
 }
 
 # stats_say VERDICT REASON PACKETS
@@ -202,9 +200,7 @@ t_stats_names()
 	for _ in 1 2 3 4 5 6 7 8; do asks example.net silence; done
 	exits 0 stats
 	says '^  =example.net +[4-8]$'
-	exits 2 stats --names 1001
-	one_line
-	complains '--names'
+	is_refused 2 '--names' stats --names 1001
 }
 
 # --- watch ------------------------------------------------------------------------------------------

@@ -55,16 +55,12 @@ t_restore_bad_input()
 		'"ports":{"dns":[1,2,3,4,5],"tls":[],"http":[]}' '"ports":{"dns":[],"tls":[80],"http":[80]}' \
 		'"ports":{"dns":[53],"tls":[53,443],"http":[]}' '"ports":{"dns":[53],"tls":[443],"http":[53]}'; do
 		echo "$head,$one}" >"$T/bad"
-		exits 2 restore "$T/bad"
-		one_line
-		complains 'bad:1: '
+		is_refused 2 'bad:1: ' restore "$T/bad"
 	done
 	for one in '{"list":"one","verdict":"nosuch"}' '{"list":"one","verdict":1}' '{"verdict":"drop"}' \
 		'{"list":"auto:ssh","verdict":"count"}' '{"entry":"bad..name","list":"one"}'; do
 		printf '%s}\n%s\n' "$head" "$one" >"$T/bad"
-		exits 2 restore "$T/bad"
-		one_line
-		complains 'bad:2: '
+		is_refused 2 'bad:2: ' restore "$T/bad"
 	done
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"

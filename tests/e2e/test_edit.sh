@@ -11,9 +11,7 @@ refused()
 	local before
 
 	before=$(ctl save 2>/dev/null || true)
-	exits "$1" "${@:3}"
-	one_line
-	complains "$2"
+	is_refused "$@"
 	[[ $(ctl save 2>/dev/null || true) == "$before" ]] || fail "refused, yet changed: ${*:3}"
 }
 
@@ -108,9 +106,7 @@ t_refusals_say_why()
 t_a_refused_line_of_a_batch()
 {
 	printf 'del a.example.com\nadd example.com\n' >"$T/batch"
-	exits 1 batch "$T/batch"
-	one_line
-	complains "batch:1: a.example.com is not listed"
+	is_refused 1 "batch:1: a.example.com is not listed" batch "$T/batch"
 	! grep -q "covers" "$T/err" || fail "$(cat "$T/err")"
 	printf 'add example.com\ndel a.example.com\n' >"$T/batch"
 	exits 1 batch "$T/batch"

@@ -31,9 +31,7 @@ t_known_customers_pass()
 	exits 0 status
 	says 'ALL BUT WHAT IS LISTED, ALLOWED OR KNOWN IS DROPPED'
 	says '^known       about 2 sources that have connected, which are admitted$'
-	exits 2 known off
-	one_line
-	complains 'the policy admits known sources'
+	is_refused 2 'the policy admits known sources' known off
 	exits 0 policy enforce
 	reaches tcp 10.77.0.4
 	exits 0 known off
@@ -109,9 +107,7 @@ t_words()
 		exits 1 -q known $one
 		[[ ! -s $T/err ]]
 	done
-	exits 2 policy allow-only --known
-	one_line
-	complains 'known on'
+	is_refused 2 'known on' policy allow-only --known
 	exits 2 policy enforce --known
 	one_line
 	exits 2 known on --remember 20000d
@@ -309,9 +305,7 @@ t_capacity_changes()
 	exits 0 known on --capacity 5000
 	has_room 5000 3
 	reaches tcp 10.77.0.2
-	exits 3 known on --capacity 8000
-	one_line
-	complains 'replaced 2 times, .*cannot change before'
+	is_refused 3 'replaced 2 times, .*cannot change before' known on --capacity 8000
 	exits 3 known on --fpr 1e-6
 	exits 0 -j known status
 	json 'd["capacity"] == 5000 and d["fpr"] == 0.001'
@@ -328,9 +322,7 @@ t_off_needs_to_save()
 	exits 0 known on
 	reaches tcp 10.77.0.2
 	mkdir -p "$state/known.new/in-the-way"
-	exits 3 known off
-	one_line
-	complains 'cannot be saved, so learning goes on'
+	is_refused 3 'cannot be saved, so learning goes on' known off
 	exits 0 -j known status
 	json 'd["on"] and d["learning"]'
 	rm -r "$state/known.new"
@@ -380,9 +372,7 @@ t_no_change_without_a_set()
 	exits 0 -j known status
 	json 'd["sets"] == 4'
 	for capacity in 3000 4000; do
-		exits 3 known on --capacity $capacity
-		one_line
-		complains 'replaced 3 times, .*cannot change before'
+		is_refused 3 'replaced 3 times, .*cannot change before' known on --capacity $capacity
 	done
 	exits 0 add 192.0.2.1
 	! grep -q warning "$T/err" || fail "$(cat "$T/err")"

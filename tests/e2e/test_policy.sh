@@ -36,9 +36,7 @@ t_words()
 	says '^policy +monitor: NOTHING IS DROPPED'
 	exits 0 -q policy allow-only --force
 	complains '^bloomctl: warning: no source is listed, and the policy is allow-only'
-	exits 2 policy --force nosuch
-	one_line
-	complains "unknown policy 'nosuch': enforce, monitor or allow-only"
+	is_refused 2 "unknown policy 'nosuch': enforce, monitor or allow-only" policy --force nosuch
 	exits 1 status
 	says '^policy +allow-only: ALL BUT WHAT IS LISTED OR ALLOWED IS DROPPED$'
 }
@@ -180,9 +178,7 @@ t_empty_list()
 {
 	ctl attach x0
 	ctl allow add 10.77.0.2
-	exits 2 policy allow-only
-	one_line
-	complains 'no source is listed: allow-only would shut everybody out .--force'
+	is_refused 2 'no source is listed: allow-only would shut everybody out .--force' policy allow-only
 	passes 10.77.0.3
 	exits 0 policy allow-only --force
 	blocked 10.77.0.3
@@ -234,9 +230,7 @@ t_needs_confirm()
 	ctl attach x0
 	ctl add 10.77.0.3
 	ctl rotate --no-confirm
-	exits 2 policy allow-only
-	one_line
-	complains 'allow-only needs the exact look-up.*rotate --confirm'
+	is_refused 2 'allow-only needs the exact look-up.*rotate --confirm' policy allow-only
 	passes 10.77.0.2
 	blocked 10.77.0.3
 	exits 0 policy monitor
@@ -244,9 +238,7 @@ t_needs_confirm()
 	exits 0 policy allow-only
 	blocked 10.77.0.2
 	passes 10.77.0.3
-	exits 2 rotate --no-confirm
-	one_line
-	complains 'allow-only needs the exact look-up'
+	is_refused 2 'allow-only needs the exact look-up' rotate --no-confirm
 	exits 0 -j status
 	json 'd["confirm"] and d["generation"]["confirm"]'
 	exits 0 detach x0

@@ -14,9 +14,7 @@ t_scope_shows()
 	[[ ! -s $T/out ]]
 	exits 0 -j scope
 	json 'd["scopes"] == []'
-	exits 2 scope one
-	one_line
-	complains 'there is no list one'
+	is_refused 2 'there is no list one' scope one
 	ctl add 192.0.2.1 --list one
 	exits 0 -j scope two udp/6000-6063,tcp/587,tcp/25,tcp/465
 	json 'd["list"] == "two" and d["scope"] == "tcp/25,tcp/465,tcp/587,udp/6000-6063"'
@@ -33,9 +31,7 @@ t_scope_shows()
 	ctl allow add 192.0.2.9
 	exits 0 -j scope
 	json '[s["list"] for s in d["scopes"]] == ["one", "two"]'
-	exits 2 scope allow
-	one_line
-	complains 'list allow has no scope: what it allows passes'
+	is_refused 2 'list allow has no scope: what it allows passes' scope allow
 }
 
 # same COMMAND...: it is refused with one line, and the store and the filter are as before.

@@ -30,9 +30,7 @@ t_verdict_shows()
 	[[ ! -s $T/out ]]
 	exits 0 -j verdict
 	json 'd["verdicts"] == []'
-	exits 2 verdict one
-	one_line
-	complains 'there is no list one'
+	is_refused 2 'there is no list one' verdict one
 	ctl add example.com --list one
 	exits 0 -j verdict two truncate
 	json 'd["list"] == "two" and d["verdict"] == "truncate"'
@@ -49,9 +47,7 @@ t_verdict_shows()
 	[[ $(cat "$T/out") == $'one drop\ntwo truncate' ]] || fail "$(cat "$T/out")"
 	exits 0 -j verdict
 	json '[v["list"] for v in d["verdicts"]] == ["one", "two"]'
-	exits 2 verdict allow
-	one_line
-	complains 'list allow has no verdict: what it allows passes'
+	is_refused 2 'list allow has no verdict: what it allows passes' verdict allow
 	exits 2 verdict auto:ssh drop
 	one_line
 }
