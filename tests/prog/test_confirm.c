@@ -390,7 +390,7 @@ static bool kill_writer(struct rig *rig, pid_t writer, bool aimed)
 	return dirty;
 }
 
-#define KILLS amount(16, 32)
+#define KILLS amount(8, 32)
 
 TEST(a_killed_writer_leaves_nothing_behind)
 {

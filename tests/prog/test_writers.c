@@ -101,7 +101,7 @@ static uint64_t first_seed(void)
 static void write_much(struct rig *rig, int writer)
 {
 	uint64_t seed = first_seed() + (uint64_t)writer;
-	uint32_t operations = amount(700, 10000);
+	uint32_t operations = amount(500, 10000);
 	int program = rig_entry(rig);
 
 	for (uint32_t i = 0; i < operations; i++) {
