@@ -203,7 +203,7 @@ static bool take_text(const char *word, char *text, const char *expected, char f
 	take_copy(kind, bytes, size, became);
 	if (is_as_expected(became, expected))
 		return true;
-	snprintf(found, ROWS_ROOM, "%s '%s': %s", word, text, became);
+	snprintf(found, ROWS_ROOM, "%s '%s': %.*s", word, text, ROWS_ROOM / 2, became);
 	return false;
 }
 

@@ -184,7 +184,7 @@ TEST(extras_load_bloom_digests_alone)
 /* Also of one that is extra behind the last one of the chunk, and in front of the next. */
 TEST(what_is_missing_loads_its_chunk_alone)
 {
-	char text[XB_ENTRY_TEXT], expected[128];
+	char text[XB_ENTRY_TEXT], expected[XB_ENTRY_TEXT + 64];
 	struct xb_entry extra;
 
 	fill_both();
@@ -405,11 +405,11 @@ static void harvest(void)
 		if (plant->of_log)
 			of_log++;
 		else
-			snprintf(wanted[count++], sizeof(wanted[0]), "%d %s",
+			snprintf(wanted[count++], sizeof(wanted[0]), "%d %.*s",
 				 !plant->there.is  ? DIFFERENCE_EXTRA
 				 : !plant->here.is ? DIFFERENCE_MISSING
 						   : DIFFERENCE_CHANGED,
-				 plant->text);
+				 XB_ENTRY_TEXT - 1, plant->text);
 	}
 	assert_int_equal(found.count, count);
 	for (size_t i = 0; i < count; i++) {
