@@ -4,6 +4,7 @@
 #define XB_TEST_LISTED_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/walk.h"
@@ -22,9 +23,10 @@ static inline struct xb_list *list_of(struct xb_txn *txn, const char *name)
 	return list;
 }
 
-/* Puts the entry into the list; expires 0: for ever; comment may be NULL. */
-static inline void list_with(struct xb_txn *txn, const char *text, const char *list,
-			     uint32_t expires, const char *comment)
+/* Puts the entry into the list; expires 0: for ever; comment may be NULL; renew as xb_member_put()
+ * takes it. */
+static inline enum xb_put put_entry(struct xb_txn *txn, const char *text, const char *list,
+				    uint32_t expires, const char *comment, unsigned int renew)
 {
 	struct xb_entry entry = entry_of(text);
 	struct xb_membership member = {.list = list_of(txn, list)->id,
@@ -34,12 +36,60 @@ static inline void list_with(struct xb_txn *txn, const char *text, const char *l
 				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
 	enum xb_put result;
 
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+	assert_int_equal(xb_member_put(txn, &entry, &member, renew, &result), 0);
+	return result;
+}
+
+static inline void list_with(struct xb_txn *txn, const char *text, const char *list,
+			     uint32_t expires, const char *comment)
+{
+	put_entry(txn, text, list, expires, comment, 0);
 }
 
 static inline void list_entry(struct xb_txn *txn, const char *text, const char *list)
 {
 	list_with(txn, text, list, 0, NULL);
+}
+
+/* "ENTRY LIST[ until TIME][ (COMMENT)] LIST...", as assert_store() finds it: puts the entry into
+ * these lists. With `-` before it the entry leaves them, with `~` it is renewed in them. */
+static inline void change_entry(struct xb_txn *txn, char *text)
+{
+	char how = strchr("-~", *text) ? *text++ : '+', *name = strsep(&text, " "), *list;
+
+	while ((list = strsep(&text, " "))) {
+		struct xb_entry entry = entry_of(name);
+		const char *comment = NULL;
+		uint32_t expires = 0;
+		enum xb_removal removal;
+
+		if (text && !strncmp(text, "until ", 6)) {
+			strsep(&text, " ");
+			expires = (uint32_t)strtoul(strsep(&text, " "), NULL, 10);
+		}
+		if (text && *text == '(') {
+			comment = text + 1;
+			strsep(&text, ")");
+			strsep(&text, " ");
+		}
+		if (how == '-')
+			assert_int_equal(
+				xb_member_remove(txn, &entry, list_of(txn, list)->id, &removal), 0);
+		else
+			put_entry(txn, name, list, expires, comment,
+				  how == '~' ? XB_RENEW_EXPIRY | XB_RENEW_COMMENT : 0);
+	}
+}
+
+/* Some, in this order, with "; " between. */
+static inline void change_lists(struct xb_txn *txn, const char *texts)
+{
+	char copy[2048], *rest = copy, *text;
+
+	assert_true(strlen(texts) < sizeof(copy));
+	strcpy(copy, texts);
+	while ((text = strsep(&rest, ";")))
+		change_entry(txn, text + strspn(text, " "));
 }
 
 struct listed_text {

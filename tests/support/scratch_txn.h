@@ -23,6 +23,21 @@ static inline int end_txn(void **state)
 	return end(state);
 }
 
+static inline void commit_and_go_on(void)
+{
+	if (xb_txn_commit(txn))
+		fail_msg("%s", xb_error_message());
+	txn = NULL;
+	if (xb_store_write(store, &txn))
+		fail_msg("%s", xb_error_message());
+}
+
+static inline void abort_and_go_on(void)
+{
+	xb_txn_abort(txn);
+	assert_int_equal(xb_store_write(store, &txn), 0);
+}
+
 /* The error is that of a damaged store, with its message, which is cleared. */
 static inline void assert_told(int error)
 {

@@ -34,13 +34,11 @@ static inline void assert_waiting(const char *expected)
 	assert_string_equal(out.text, expected);
 }
 
-static inline void commit_and_go_on(void)
+/* As change_lists() of listed.h takes it. */
+static inline void commit_change(const char *texts)
 {
-	if (xb_txn_commit(txn))
-		fail_msg("%s", xb_error_message());
-	txn = NULL;
-	if (xb_store_write(store, &txn))
-		fail_msg("%s", xb_error_message());
+	change_lists(txn, texts);
+	commit_and_go_on();
 }
 
 /* In the fleet `f`, with a list that is shared so. */
@@ -60,17 +58,7 @@ static inline void unlist(const char *text, const char *list)
 
 static inline void renew(const char *text, const char *list, uint32_t expires, const char *comment)
 {
-	struct xb_entry entry = entry_of(text);
-	struct xb_membership member = {.list = list_of(txn, list)->id,
-				       .added = 1,
-				       .expires = expires,
-				       .comment = comment,
-				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
-	enum xb_put result;
-
-	assert_int_equal(
-		xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &result),
-		0);
+	put_entry(txn, text, list, expires, comment, XB_RENEW_EXPIRY | XB_RENEW_COMMENT);
 }
 
 #endif

@@ -9,7 +9,7 @@ platforms=(amd64-6.1 amd64-6.12 arm64-6.1 arm64-6.12)
 swap_programs=(prog/test_verdicts prog/test_verifier prog/test_grace prog/test_edits prog/test_writers)
 order_programs=("${swap_programs[@]}" prog/test_order prog/test_confirm
 	prog/test_known prog/test_trial unit/bloom/test_exact_race unit/bloom/test_exact unit/bloom/test_bloom
-	unit/bloom/test_known unit/store/test_store unit/store/test_entrytable unit/store/test_changelog
+	unit/bloom/test_known unit/store/test_records unit/store/test_entrytable unit/store/test_changelog
 	unit/store/test_opening unit/store/test_readers unit/base/test_lock unit/engine/test_carry unit/engine/test_tallies)
 
 # choose_platform NAME

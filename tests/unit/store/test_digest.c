@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The digest of a list: what it is of, and that changes by chance keep it. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "store/expiry.h"
 #include "store/flush.h"
 #include "support/cmocka.h"

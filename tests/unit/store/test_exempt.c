@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the allowlist exempts: entries that cover it or lie in it, whole lists, reasons, damage. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "store/exempt.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
@@ -46,13 +40,10 @@ static void assert_list(const char *list, const char *expected)
 TEST(entries_that_cover_and_lie_within)
 {
 	assert_entry("0.0.0.0/0", "");
-	list_entry(txn, "!192.0.2.0/24", "office");
-	list_entry(txn, "!192.0.2.128/25", "allow");
-	list_entry(txn, "!198.51.100.1", "allow");
-	list_entry(txn, "!198.51.100.9", "allow");
-	list_entry(txn, "!198.51.101.1", "allow");
-	list_entry(txn, "!2001:db8::/32", "allow");
-	list_entry(txn, "!example.com", "allow");
+	change_lists(
+		txn,
+		"!192.0.2.0/24 office; !192.0.2.128/25 allow; !198.51.100.1 allow; !198.51.100.9 "
+		"allow; !198.51.101.1 allow; !2001:db8::/32 allow; !example.com allow");
 	/* by the longest that covers it, which alone suffices */
 	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.0/24: list office");
 	assert_entry("192.0.2.129", "1 192.0.2.129 by 192.0.2.128/25: list allow");
@@ -78,8 +69,7 @@ TEST(the_first_is_kept)
 	struct xb_entry first = entry_of("192.0.2.1"), second = entry_of("198.51.100.1");
 	struct xb_exemptions exempt = {0};
 
-	list_entry(txn, "!192.0.2.1", "one");
-	list_entry(txn, "!198.51.100.1", "two");
+	change_lists(txn, "!192.0.2.1 one; !198.51.100.1 two");
 	assert_int_equal(xb_exempt_entry(txn, &second, &exempt), 0);
 	assert_int_equal(xb_exempt_entry(txn, &first, &exempt), 0);
 	assert_exempt(&exempt, "2 198.51.100.1 by 198.51.100.1: list two");
@@ -91,8 +81,7 @@ TEST(reasons)
 	struct xb_exemptions exempt = {0};
 	char longest[256];
 
-	list_with(txn, "!192.0.2.1", "auto:gateway", 0, "default route of eth0");
-	list_entry(txn, "!192.0.2.1", "office");
+	change_lists(txn, "!192.0.2.1 auto:gateway (default route of eth0) office");
 	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.1: gateway, default route of eth0");
 	memset(longest, 'c', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -104,8 +93,7 @@ TEST(reasons)
 /* There listed sources pass. */
 TEST(nothing_under_allow_only)
 {
-	list_entry(txn, "!192.0.2.1", "allow");
-	list_entry(txn, "192.0.2.1", "default");
+	change_lists(txn, "!192.0.2.1 allow; 192.0.2.1 default");
 	assert_list("default", "1 192.0.2.1 by 192.0.2.1: list allow");
 	txn->meta.policy = XB_POLICY_ALLOW_ONLY;
 	assert_entry("192.0.2.1", "");
@@ -114,12 +102,9 @@ TEST(nothing_under_allow_only)
 
 TEST(whole_lists)
 {
-	list_entry(txn, "10.0.0.0/8", "a");
-	list_entry(txn, "192.0.2.0/25", "a");
-	list_entry(txn, "2001:db8::/32", "a");
-	list_entry(txn, "example.com", "a");
-	list_entry(txn, "0.0.0.0/0", "b");
-	list_entry(txn, "!example.com", "allow");
+	change_lists(txn,
+		     "10.0.0.0/8 a; 192.0.2.0/25 a; 2001:db8::/32 a; example.com a; 0.0.0.0/0 b; "
+		     "!example.com allow");
 	assert_list("a", "");
 	list_entry(txn, "!198.51.100.1", "allow"); /* only b has it */
 	assert_list("a", "");
@@ -128,10 +113,8 @@ TEST(whole_lists)
 	assert_list("a", "");
 	assert_list("b", "2 0.0.0.0/0 by 192.0.2.0/24: list allow");
 	/* of each kind, the widest of those with counters too */
-	list_entry(txn, "!192.0.2.0/25", "allow");
-	list_entry(txn, "!192.0.2.127", "allow");
-	list_entry(txn, "!2001:db8::/32", "allow");
-	list_entry(txn, "!2001:db8::1", "allow");
+	change_lists(txn, "!192.0.2.0/25 allow; !192.0.2.127 allow; !2001:db8::/32 allow; "
+			  "!2001:db8::1 allow");
 	assert_list("a", "4 192.0.2.0/25 by 192.0.2.0/25: list allow");
 	list_entry(txn, "!10.0.0.1", "allow"); /* below a prefix without counters */
 	assert_list("a", "5 10.0.0.0/8 by 10.0.0.1: list allow");
@@ -151,8 +134,7 @@ static void fill(void)
 		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
 		list_entry(txn, text, "allow");
 	}
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	commit_and_go_on();
 }
 
 /* The allowlist is what the transaction has in memory, until the list is looked into. */
@@ -166,40 +148,6 @@ TEST(what_is_being_changed)
 	list_with(txn, "10.0.0.0", "a", 0, longest);
 	list_entry(txn, "!10.0.0.0", "office");
 	assert_list("a", "1 10.0.0.0 by 10.0.0.0: list office");
-}
-
-/* Where the entries cannot be read, nobody knows whether the list has them. */
-TEST(damage_of_a_list)
-{
-	struct xb_exemptions exempt = {0};
-
-	fill();
-	damage_record_of(txn, "10.0.0.1");
-	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
-}
-
-TEST(damage_of_the_allowlist)
-{
-	struct xb_exemptions exempt = {0};
-
-	fill();
-	damage_record_of(txn, "!10.199.0.1");
-	assert_told(xb_exempt_list(txn, list_of(txn, "default")->id, &exempt));
-}
-
-/* The address itself is found, in a record of its own. */
-TEST(damage_of_what_is_wider)
-{
-	struct xb_entry entry = entry_of("10.199.63.1");
-	struct xb_exemptions exempt = {0};
-
-	fill();
-	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
-	assert_exempt(&exempt, "1 10.199.63.1 by 10.199.63.1: list allow");
-	damage_record_of(txn, "!0.0.0.0/0");
-	exempt = (struct xb_exemptions){0};
-	assert_told(xb_exempt_entry(txn, &entry, &exempt));
-	assert_exempt(&exempt, "");
 }
 
 EACH_TEST(begin_txn, end_txn);

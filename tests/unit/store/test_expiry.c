@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When memberships end: the edges of time, what a sweep takes out, what a reader overlooks, damage
  * of the index. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "store/expiry.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
@@ -34,17 +28,11 @@ TEST(times)
 /* Of every kind, and times that are in order as big-endian numbers only. */
 static void fill(void)
 {
-	list_with(txn, "192.0.2.0/24", "a", 256, NULL);
-	list_with(txn, "192.0.2.1", "a", 255, NULL);
-	list_with(txn, "192.0.2.1", "b", 257, NULL);
-	list_with(txn, "2001:db8::1", "a", 65536, NULL);
-	list_with(txn, "a.example", "a", 1, NULL);
-	list_with(txn, "=b.example", "a", UINT32_MAX, NULL);
-	list_with(txn, "!192.0.2.1", "allow", 256, NULL);
-	list_with(txn, "!c.example", "allow", 256, NULL);
-	list_entry(txn, "192.0.2.9", "a");
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	change_lists(txn,
+		     "192.0.2.0/24 a until 256; 192.0.2.1 a until 255 b until 257; 2001:db8::1 a "
+		     "until 65536; a.example a until 1; =b.example a until 4294967295; !192.0.2.1 "
+		     "allow until 256; !c.example allow until 256; 192.0.2.9 a");
+	commit_and_go_on();
 }
 
 static void assert_sweep(uint32_t now, uint64_t expected, const char *left)
@@ -207,59 +195,4 @@ TEST_WITH(what_is_overlooked_has_no_lists, begin_txn, end_txn)
 	assert_false(xb_members_any(members));
 	assert_null(xb_list_find(reader, "allow"));
 	xb_txn_abort(reader);
-}
-
-static void put_raw(const void *bytes, size_t size)
-{
-	MDB_val key = {size, (void *)(uintptr_t)bytes}, nothing = {0, NULL};
-
-	assert_int_equal(mdb_put(txn->txn, store->expiry, &key, &nothing, 0), 0);
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
-}
-
-static void assert_refused(const void *bytes, size_t size, bool also_to_readers)
-{
-	struct xb_txn *reader;
-	uint64_t count;
-
-	put_raw(bytes, size);
-	assert_told(xb_expiry_sweep(txn, 500, &count));
-	assert_int_equal(xb_store_read(store, &reader), 0);
-	if (also_to_readers)
-		assert_told(xb_expiry_overlook(reader, 500, &count));
-	xb_txn_abort(reader);
-}
-
-#define DUE "\0\0\0\1\0\0\0\1" /* at second 1, of list 1 */
-
-TEST_WITH(a_short_key_is_damage, begin_txn, end_txn)
-{
-	assert_refused(DUE, 8, true);
-}
-
-TEST_WITH(a_long_key_is_damage, begin_txn, end_txn)
-{
-	uint8_t key[8 + XB_ENTRY_KEY_BYTES + 1] = DUE;
-
-	assert_refused(key, sizeof(key), true);
-}
-
-TEST_WITH(a_key_without_an_entry_is_damage, begin_txn, end_txn)
-{
-	assert_refused(DUE "\2\300\0\2\1", 13, true);
-}
-
-TEST_WITH(an_entry_that_is_missing_is_damage, begin_txn, end_txn)
-{
-	assert_refused(DUE "\2\300\0\2\1\40", 14, true);
-}
-
-/* Else a sweep would find it first for ever. */
-TEST_WITH(a_list_that_is_missing_is_damage, begin_txn, end_txn)
-{
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "b");
-	assert_int_equal(list_of(txn, "b")->id, 2);
-	assert_refused("\0\0\0\1\0\0\0\2\2\300\0\2\1\40", 14, false);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a store keeps of its fleet: the record, shares, marks, lineage; and a store without one. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "store/checksum.h"
 #include "store/flush.h"
 #include "store/logtail.h"
@@ -18,11 +13,7 @@ TEST(a_list_that_is_there_already)
 {
 	struct xb_digest digest;
 
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	list_entry(txn, "192.0.2.2", "b");
-	list_entry(txn, "0.0.0.0/1", "a");
-	list_entry(txn, "c.example", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500 (x); 192.0.2.2 b; 0.0.0.0/1 a; c.example a");
 	share("a", XB_SHARE_FOLLOW);
 	assert_waiting("");
 	digest = walked("a", 0);
@@ -39,8 +30,7 @@ TEST(a_list_that_is_there_already)
 			 XB_SHARE_FOLLOW | XB_SHARE_PUBLISH | XB_SHARE_JOINED);
 	share("a", 0);
 	commit_and_go_on();
-	list_entry(txn, "192.0.2.9", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.9 a");
 	assert_null(xb_share_of(txn, "a"));
 	assert_waiting("1+192.0.2.1 a until 500 (x); 2+c.example a");
 }
@@ -54,12 +44,9 @@ TEST(shares_come_and_go)
 	share("b", XB_SHARE_PUBLISH);
 	share("c", XB_SHARE_PUBLISH);
 	commit_and_go_on();
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.3", "c");
+	change_lists(txn, "192.0.2.1 a; 192.0.2.3 c");
 	share("a", 0);
-	list_entry(txn, "192.0.2.4", "c");
-	list_entry(txn, "192.0.2.4", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.4 c a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.3 c; 3+192.0.2.4 c");
 	assert_null(xb_share_of(txn, "a"));
 	digest = walked("c", 0);
@@ -195,8 +182,7 @@ TEST(leaving)
 		assert_int_equal(txn->meta.schema, XB_SCHEMA);
 		assert_int_equal(xb_fleet_get(txn, &other), 0);
 		assert_null(xb_share_of(txn, "a"));
-		list_entry(txn, "192.0.2.3", "a");
-		commit_and_go_on();
+		commit_change("192.0.2.3 a");
 	}
 	assert_store(txn, "192.0.2.1 a; 192.0.2.2 a; 192.0.2.3 a");
 	share("a", XB_SHARE_FOLLOW);
@@ -354,34 +340,6 @@ TEST(the_lineage_is_cut)
 	commit_and_go_on();
 	assert_int_equal(xb_fleet_lineage_get(txn, found), XB_LINEAGE_MAX);
 	assert_memory_equal(found, lineage, sizeof(found));
-}
-
-/* Takes the record with this key out, or writes other bytes into it. */
-static void spoil(const char *name, bool lost)
-{
-	MDB_val key = {strlen(name), (void *)(uintptr_t)name},
-		value = {8, (void *)(uintptr_t) "no seal!"};
-
-	assert_int_equal(lost ? mdb_del(txn->txn, store->fleet, &key, NULL)
-			      : mdb_put(txn->txn, store->fleet, &key, &value, 0),
-			 0);
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_told(xb_store_write(store, &txn));
-}
-
-TEST(a_lost_share_is_told)
-{
-	share("a", XB_SHARE_PUBLISH);
-	share("b", XB_SHARE_PUBLISH);
-	commit_and_go_on();
-	spoil("sa", true);
-}
-
-TEST(a_spoilt_share_is_told)
-{
-	share("a", XB_SHARE_PUBLISH);
-	commit_and_go_on();
-	spoil("sa", false);
 }
 
 EACH_TEST(begin_txn, end_txn);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Taking out all, all that is listed, one list; and the verdict of a list: what is left, and what
  * the changes of the transaction say. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "store/flush.h"
 #include "store/listverdict.h"
 #include "support/cmocka.h"
@@ -15,18 +9,11 @@
 
 static void fill(void)
 {
-	list_with(txn, "192.0.2.0/24", "a", 0, "net");
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.1", "b");
-	list_with(txn, "2001:db8::/32", "a", 500, NULL);
-	list_entry(txn, "a.example", "a");
-	list_entry(txn, "a.example", "b");
-	list_with(txn, "!192.0.2.9", "a", 700, "ours");
-	list_entry(txn, "!192.0.2.9", "allow");
-	list_with(txn, "!b.example", "auto:ssh", 0, "host");
-	list_entry(txn, "!2001:db8::1", "allow");
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	change_lists(txn,
+		     "192.0.2.0/24 a (net); 192.0.2.1 a b; 2001:db8::/32 a until 500; a.example a "
+		     "b; !192.0.2.9 a until 700 (ours) allow; !b.example auto:ssh (host); "
+		     "!2001:db8::1 allow");
+	commit_and_go_on();
 }
 
 static size_t expiring(void)
@@ -133,16 +120,6 @@ TEST(one_list)
 	assert_int_equal(count, 0);
 }
 
-TEST(damage_is_told)
-{
-	uint64_t count;
-
-	fill();
-	damage_record_of(txn, "192.0.2.1");
-	assert_told(xb_flush_list(txn, list_of(txn, "a")->id, &count));
-	assert_told(xb_flush_listed(txn));
-}
-
 static void assert_verdict(const char *list, uint32_t verdict, bool bulk, bool tightens)
 {
 	uint64_t edits = txn->edits;
@@ -158,9 +135,7 @@ static void assert_verdict(const char *list, uint32_t verdict, bool bulk, bool t
 
 TEST(a_verdict_concerns_names)
 {
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "!a.example", "a");
-	list_entry(txn, "b.example", "b");
+	change_lists(txn, "192.0.2.1 a; !a.example a; b.example b");
 	assert_verdict("a", XB_DOMAIN_DROP, false, false);
 	assert_verdict("a", XB_DOMAIN_REFUSED, false, false);
 	assert_verdict("a", XB_DOMAIN_NXDOMAIN, false, false);
@@ -171,13 +146,6 @@ TEST(a_verdict_concerns_names)
 	assert_verdict("b", XB_DOMAIN_COUNT, false, false);
 	assert_verdict("b", XB_DOMAIN_NXDOMAIN, true, true);
 	assert_verdict("b", XB_DOMAIN_DROP, true, true);
-}
-
-TEST(a_verdict_beside_damage)
-{
-	fill();
-	damage_record_of(txn, "a.example");
-	assert_told(xb_domain_verdict_set(txn, list_of(txn, "a"), XB_DOMAIN_REFUSED));
 }
 
 EACH_TEST(begin_txn, end_txn);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The newest entries of the log: what is there, what a rewind takes out, what becomes too old. */
 #include <endian.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "store/logtail.h"
 #include "support/cmocka.h"
@@ -126,21 +122,6 @@ TEST(the_oldest_go)
 	assert_int_equal(xb_logtail_get(txn, 2, 8, &entry, &found), 1);
 	assert_int_equal(found, XB_LOGTAIL_BYTES + 1);
 	free(bytes);
-}
-
-TEST(damage_is_told)
-{
-	uint64_t order[2] = {htobe64(1), htobe64(2)};
-	MDB_val key = {sizeof(order), order}, value = {7, (void *)(uintptr_t) "no seal"};
-	const void *entry;
-	size_t size;
-
-	share("a", XB_SHARE_FOLLOW);
-	append(1, 1, "x");
-	append(1, 2, "y");
-	assert_int_equal(mdb_put(txn->txn, store->tail, &key, &value, 0), 0);
-	assert_entry(1, 1, "x");
-	assert_told(xb_logtail_get(txn, 1, 2, &entry, &size));
 }
 
 EACH_TEST(begin_txn, end_txn);

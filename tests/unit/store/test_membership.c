@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The classes of an address, by the lists that name it: what joining, leaving and expiring change,
- * and what the filter is told of it. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/error.h"
+/* Entries join lists and leave them: what came of it, the verdict of a domain, the classes of an
+ * address, and what the filter is told of each. */
 #include "store/expiry.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
@@ -25,13 +20,6 @@ static void set_scope(const char *name, const char *text)
 	assert_int_equal(xb_list_scope_set(txn, list_of(txn, name), &scope), 0);
 }
 
-/* The lists are there, and the changes begin. */
-static void go_on(void)
-{
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
-}
-
 static int begin_lists(void **state)
 {
 	if (begin_txn(state))
@@ -46,7 +34,7 @@ static int begin_lists(void **state)
 	trial = 1U << list_of(txn, "trial")->class;
 	assert_int_equal(mail, 1U << list_of(txn, "post")->class);
 	assert_int_equal(list_of(txn, "all")->class, XB_CLASS_ALL);
-	go_on();
+	commit_and_go_on();
 	return 0;
 }
 
@@ -73,12 +61,11 @@ static uint32_t classes_of(const char *text)
 }
 
 /* The only change since the last call; before == after: there is none. */
-static void assert_change(const char *text, uint32_t before, uint32_t after)
+static void assert_told_of(const char *text, uint32_t before, uint32_t after)
 {
 	struct xb_entry entry = entry_of(text);
 	const struct xb_change *change = txn->change.change;
 
-	assert_int_equal(classes_of(text), after);
 	assert_false(txn->change.bulk);
 	assert_int_equal(txn->change.count, before != after);
 	if (before != after) {
@@ -88,6 +75,69 @@ static void assert_change(const char *text, uint32_t before, uint32_t after)
 		assert_int_equal(change->what, xb_what_of(before, after));
 	}
 	xb_changes_free(&txn->change);
+}
+
+/* As the store has it as well. */
+static void assert_change(const char *text, uint32_t before, uint32_t after)
+{
+	assert_int_equal(classes_of(text), after);
+	assert_told_of(text, before, after);
+}
+
+static void assert_put(enum xb_put expected, const char *text, const char *list, uint32_t expires,
+		       const char *comment, unsigned int renew)
+{
+	assert_int_equal(put_entry(txn, text, list, expires, comment, renew), expected);
+}
+
+TEST(what_a_put_does)
+{
+	assert_put(XB_PUT_LISTED, "192.0.2.1", "a", 0, "why", 0);
+	assert_put(XB_PUT_SAME, "192.0.2.1", "a", 700, "other", 0);
+	assert_put(XB_PUT_SAME, "192.0.2.1", "a", 0, "other", XB_RENEW_EXPIRY);
+	assert_put(XB_PUT_JOINED, "192.0.2.1", "b", 900, NULL, 0);
+	assert_put(XB_PUT_RENEWED, "192.0.2.1", "a", 500, NULL, XB_RENEW_EXPIRY);
+	assert_put(XB_PUT_RENEWED, "192.0.2.1", "b", 0, "new", XB_RENEW_COMMENT);
+	assert_walk(txn, entry_of("192.0.2.1"),
+		    "192.0.2.1 a until 500 (why) b until 900 (new); 203.0.113.1 all");
+	assert_int_equal(txn->meta.totals.host4, 2);
+	assert_int_equal(txn->change.count, 1);
+	leave("192.0.2.2", NULL, XB_REMOVAL_ABSENT);
+	leave("192.0.2.1", "a", XB_REMOVAL_LEFT);
+	leave("192.0.2.1", NULL, XB_REMOVAL_UNLISTED);
+	assert_int_equal(txn->meta.totals.host4, 1);
+	assert_int_equal(txn->change.count, 2);
+	assert_null(xb_list_find(txn, "b"));
+}
+
+static void assert_verdict(enum xb_domain_verdict verdict, enum xb_what what)
+{
+	struct xb_entry entry = entry_of("example.com");
+	struct xb_members members;
+
+	if (what != XB_GONE) {
+		assert_int_equal(xb_members_of(txn, &entry, &members), 0);
+		assert_int_equal(xb_members_verdict(txn, members), verdict);
+	}
+	assert_int_equal(txn->change.count, 1);
+	assert_int_equal(txn->change.change->what, what);
+	xb_changes_free(&txn->change);
+}
+
+/* The strictest of its lists; that it may have changed is told. */
+TEST(verdicts)
+{
+	list_of(txn, "nx")->verdict = XB_DOMAIN_NXDOMAIN;
+	list_entry(txn, "example.com", "trial");
+	assert_verdict(XB_DOMAIN_COUNT, XB_LISTED);
+	list_entry(txn, "example.com", "nx");
+	assert_verdict(XB_DOMAIN_NXDOMAIN, XB_ALTERED);
+	list_entry(txn, "example.com", "all");
+	assert_verdict(XB_DOMAIN_DROP, XB_ALTERED);
+	leave("example.com", "all", XB_REMOVAL_LEFT);
+	assert_verdict(XB_DOMAIN_NXDOMAIN, XB_ALTERED);
+	leave("example.com", NULL, XB_REMOVAL_UNLISTED);
+	assert_verdict(0, XB_GONE);
 }
 
 TEST(lists_are_joined_and_left)
@@ -127,22 +177,10 @@ TEST(others_have_no_classes)
 	static const char *const texts[] = {"a.example", "=a.example", "!192.0.2.1"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		const struct xb_change *change;
-
 		list_entry(txn, texts[i], "mail");
-		change = txn->change.change;
-		assert_int_equal(txn->change.count, 1);
-		assert_int_equal(change->what, XB_LISTED);
-		assert_int_equal(change->before, 0);
-		assert_int_equal(change->after, XB_CLASSES_ALL);
-		xb_changes_free(&txn->change);
+		assert_told_of(texts[i], 0, XB_CLASSES_ALL);
 		leave(texts[i], "mail", XB_REMOVAL_UNLISTED);
-		change = txn->change.change;
-		assert_int_equal(txn->change.count, 1);
-		assert_int_equal(change->what, XB_GONE);
-		assert_int_equal(change->before, XB_CLASSES_ALL);
-		assert_int_equal(change->after, 0);
-		xb_changes_free(&txn->change);
+		assert_told_of(texts[i], XB_CLASSES_ALL, 0);
 	}
 }
 
@@ -153,10 +191,7 @@ static void sweep(uint32_t now)
 
 TEST(classes_expire)
 {
-	list_with(txn, "192.0.2.1", "mail", 100, NULL);
-	list_with(txn, "192.0.2.1", "web", 200, NULL);
-	list_with(txn, "192.0.2.1", "post", 300, NULL);
-	list_with(txn, "192.0.2.1", "all", 400, NULL);
+	change_lists(txn, "192.0.2.1 mail until 100 web until 200 post until 300 all until 400");
 	xb_changes_free(&txn->change);
 	sweep(100);
 	assert_change("192.0.2.1", mail | web | XB_CLASSES_ALL, mail | web | XB_CLASSES_ALL);
@@ -172,23 +207,18 @@ TEST(classes_expire)
 TEST(what_is_overlooked_has_no_class)
 {
 	struct xb_entry entry = entry_of("192.0.2.1");
-	struct xb_membership member = {.added = 1, .expires = 500};
 	struct xb_members members;
 	struct xb_txn *reader;
 	uint64_t overlooked;
-	enum xb_put put;
 
-	list_with(txn, "192.0.2.1", "mail", 100, NULL);
-	list_with(txn, "192.0.2.1", "web", 200, NULL);
-	go_on();
+	change_lists(txn, "192.0.2.1 mail until 100 web until 200");
+	commit_and_go_on();
 	assert_int_equal(xb_store_read(store, &reader), 0);
 	assert_int_equal(xb_expiry_overlook(reader, 100, &overlooked), 0);
 	assert_int_equal(xb_members_of(reader, &entry, &members), 0);
 	assert_int_equal(xb_members_classes(reader, members), web);
 	xb_txn_abort(reader);
-	member.list = list_of(txn, "web")->id;
-	assert_int_equal(xb_member_put(txn, &entry, &member, XB_RENEW_EXPIRY, &put), 0);
-	assert_int_equal(put, XB_PUT_RENEWED);
+	assert_put(XB_PUT_RENEWED, "192.0.2.1", "web", 500, NULL, XB_RENEW_EXPIRY);
 	assert_change("192.0.2.1", mail | web, mail | web);
 	sweep(200);
 	assert_change("192.0.2.1", mail | web, web);
@@ -197,21 +227,13 @@ TEST(what_is_overlooked_has_no_class)
 /* In one transaction, before it is settled. */
 TEST(from_list_to_list)
 {
-	const struct xb_change *net;
-
-	list_entry(txn, "192.0.2.1", "mail");
-	list_entry(txn, "192.0.2.2", "mail");
-	go_on();
+	change_lists(txn, "192.0.2.1 mail; 192.0.2.2 mail");
+	commit_and_go_on();
 	leave("192.0.2.1", "mail", XB_REMOVAL_UNLISTED);
-	list_entry(txn, "192.0.2.1", "web");
-	list_entry(txn, "192.0.2.2", "post");
+	change_lists(txn, "192.0.2.1 web; 192.0.2.2 post");
 	leave("192.0.2.2", "mail", XB_REMOVAL_LEFT);
 	assert_int_equal(xb_changes_settle(&txn->change), 0);
-	net = txn->change.change;
-	assert_int_equal(txn->change.count, 1);
-	assert_int_equal(net->what, XB_ALTERED);
-	assert_int_equal(net->before, mail);
-	assert_int_equal(net->after, web);
+	assert_change("192.0.2.1", mail, web);
 }
 
 EACH_TEST(begin_lists, end_txn);

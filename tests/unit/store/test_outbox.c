@@ -2,10 +2,6 @@
 /* What waits to be published: order, replacement in place, what becomes of it when the log has it.
  */
 #include <endian.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "store/expiry.h"
 #include "store/flush.h"
@@ -15,13 +11,9 @@
 TEST(puts_go_before_deletes)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.0/24", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.0/24 a");
 	assert_waiting("1+192.0.2.0/24 a");
-	unlist("192.0.2.0/24", "a");
-	list_with(txn, "192.0.2.9", "a", 500, "why");
-	list_entry(txn, "b.example", "a");
-	commit_and_go_on();
+	commit_change("-192.0.2.0/24 a; 192.0.2.9 a until 500 (why); b.example a");
 	assert_waiting("1+192.0.2.0/24 a; 2+192.0.2.9 a until 500 (why); 3+b.example a; "
 		       "4-192.0.2.0/24 a");
 }
@@ -32,26 +24,12 @@ TEST(the_net_result)
 	share("a", XB_SHARE_PUBLISH);
 	assert_int_equal(xb_share_set(txn, "b", XB_SHARE_PUBLISH), 0);
 	assert_int_equal(xb_share_set(txn, "c", XB_SHARE_FOLLOW), 0);
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	commit_and_go_on();
-	unlist("192.0.2.1", "a");
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	list_entry(txn, "192.0.2.2", "a");
-	unlist("192.0.2.2", "a");
-	list_entry(txn, "192.0.2.3", "a");
-	renew("192.0.2.3", "a", 700, NULL);
-	list_entry(txn, "192.0.2.3", "b");
-	list_entry(txn, "192.0.2.3", "d");
-	list_entry(txn, "192.0.2.4", "c");
-	list_entry(txn, "!192.0.2.5", "a");
-	list_entry(txn, "0.0.0.0/1", "a");
-	list_entry(txn, "com", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500 (x)");
+	commit_change("-192.0.2.1 a; 192.0.2.1 a until 500 (x); 192.0.2.2 a; -192.0.2.2 a; "
+		      "192.0.2.3 a; ~192.0.2.3 a until 700; 192.0.2.3 b d; 192.0.2.4 c; !192.0.2.5 "
+		      "a; 0.0.0.0/1 a; com a");
 	assert_waiting("1+192.0.2.1 a until 500 (x); 2+192.0.2.3 a until 700; 3+192.0.2.3 b");
-	unlist("192.0.2.3", "a");
-	unlist("192.0.2.3", "b");
-	list_entry(txn, "192.0.2.3", "b");
-	commit_and_go_on();
+	commit_change("-192.0.2.3 a b; 192.0.2.3 b");
 	assert_waiting("1+192.0.2.1 a until 500 (x); 2+192.0.2.3 a until 700; 3+192.0.2.3 b; "
 		       "4-192.0.2.3 a");
 }
@@ -59,33 +37,24 @@ TEST(the_net_result)
 TEST(what_is_as_before_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500 (x)");
 	assert_int_equal(xb_outbox_forget(txn, 1), 0);
-	unlist("192.0.2.1", "a");
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	commit_and_go_on();
+	commit_change("-192.0.2.1 a; 192.0.2.1 a until 500 (x)");
 	assert_waiting("");
 }
 
 TEST(a_waiting_put_is_replaced_in_place)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_with(txn, "192.0.2.1", "a", 500, NULL);
-	commit_and_go_on();
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	renew("192.0.2.1", "a", 900, "later");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500");
+	commit_change("192.0.2.2 a");
+	commit_change("~192.0.2.1 a until 900 (later)");
 	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a");
-	unlist("192.0.2.1", "a");
-	commit_and_go_on();
-	list_entry(txn, "192.0.2.1", "a");
-	commit_and_go_on();
+	commit_change("-192.0.2.1 a");
+	commit_change("192.0.2.1 a");
 	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a; 3-192.0.2.1 a; "
 		       "4+192.0.2.1 a");
-	renew("192.0.2.1", "a", 77, NULL);
-	commit_and_go_on();
+	commit_change("~192.0.2.1 a until 77");
 	assert_waiting("1+192.0.2.1 a until 900 (later); 2+192.0.2.2 a; 3-192.0.2.1 a; "
 		       "4+192.0.2.1 a until 77");
 }
@@ -115,12 +84,8 @@ TEST(what_the_log_has_goes)
 
 	assert_span(0, 0, 0, 0);
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	list_entry(txn, "192.0.2.3", "a");
-	unlist("192.0.2.1", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a; 192.0.2.2 a");
+	commit_change("192.0.2.3 a; -192.0.2.1 a");
 	assert_span(4, 1, 4, 4);
 	assert_waits("192.0.2.1", 1);
 	assert_waits("192.0.2.9", 0);
@@ -142,8 +107,7 @@ TEST(what_the_log_has_goes)
 	/* The store is an older copy: these numbers were given before. */
 	assert_int_equal(xb_outbox_forget(txn, 9), 0);
 	commit_and_go_on();
-	list_entry(txn, "192.0.2.4", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.4 a");
 	assert_waiting("10+192.0.2.4 a");
 }
 
@@ -153,21 +117,11 @@ TEST(what_was_replaced_meanwhile_is_appended)
 	struct xb_shared_changes sent;
 
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.0/24", "a");
-	list_with(txn, "192.0.2.1", "a", 500, NULL);
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	list_entry(txn, "192.0.2.5", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.0/24 a; 192.0.2.1 a until 500; 192.0.2.2 a");
+	commit_change("192.0.2.5 a");
 	assert_int_equal(xb_outbox_read(txn, 3, SIZE_MAX, &sent), 0);
-	renew("192.0.2.1", "a", 0, NULL);
-	renew("192.0.2.2", "a", 44, NULL);
-	unlist("192.0.2.0/24", "a");
-	unlist("192.0.2.5", "a");
-	commit_and_go_on();
-	unlist("192.0.2.2", "a");
-	list_entry(txn, "192.0.2.5", "a");
-	commit_and_go_on();
+	commit_change("~192.0.2.1 a; ~192.0.2.2 a until 44; -192.0.2.0/24 a; -192.0.2.5 a");
+	commit_change("-192.0.2.2 a; 192.0.2.5 a");
 	assert_waiting("1+192.0.2.0/24 a; 2+192.0.2.1 a; 3+192.0.2.2 a until 44; "
 		       "4+192.0.2.5 a; 5-192.0.2.0/24 a; 6-192.0.2.5 a; 7+192.0.2.5 a; "
 		       "8-192.0.2.2 a");
@@ -180,8 +134,7 @@ TEST(what_was_replaced_meanwhile_is_appended)
 	assert_int_equal(xb_outbox_read(txn, 2, SIZE_MAX, &sent), 0);
 	free(sent.number);
 	sent.number = NULL;
-	renew("192.0.2.5", "a", 9, NULL);
-	commit_and_go_on();
+	commit_change("~192.0.2.5 a until 9");
 	assert_int_equal(xb_outbox_published(txn, &sent, 7), 0);
 	commit_and_go_on();
 	xb_shared_changes_free(&sent);
@@ -197,12 +150,8 @@ TEST(what_the_log_lacks_stays)
 		.entry = entry_of("192.0.2.9"), .list = "a", .put = true};
 
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	unlist("192.0.2.1", "a");
-	list_entry(txn, "192.0.2.3", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a; 192.0.2.2 a");
+	commit_change("-192.0.2.1 a; 192.0.2.3 a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3+192.0.2.3 a; 4-192.0.2.1 a");
 	assert_int_equal(xb_shared_changes_add(&sent, &change), 0);
 	assert_int_equal(xb_outbox_published(txn, &sent, 4), 0);
@@ -217,11 +166,8 @@ TEST(what_the_log_lacks_stays)
 TEST(what_is_forgotten)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	renew("192.0.2.2", "a", 8, NULL);
-	commit_and_go_on();
+	commit_change("192.0.2.1 a; 192.0.2.2 a");
+	commit_change("~192.0.2.2 a until 8");
 	assert_int_equal(xb_outbox_forget(txn, 2), 0);
 	commit_and_go_on();
 	assert_waiting("3+192.0.2.2 a until 8");
@@ -230,16 +176,14 @@ TEST(what_is_forgotten)
 TEST(expiry_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_with(txn, "192.0.2.1", "a", 500, NULL);
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500");
 	assert_int_equal(xb_outbox_forget(txn, 1), 0);
 	assert_int_equal(xb_expiry_sweep(txn, 600, NULL), 0);
 	commit_and_go_on();
 	assert_store(txn, "");
 	assert_waiting("");
 	/* Unless it was made to expire so early here, which the others do not know. */
-	list_with(txn, "192.0.2.1", "a", 9000, NULL);
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 9000");
 	assert_int_equal(xb_outbox_forget(txn, 2), 0);
 	renew("192.0.2.1", "a", 700, NULL);
 	assert_int_equal(xb_expiry_sweep(txn, 700, NULL), 0);
@@ -251,11 +195,9 @@ TEST(what_comes_from_the_fleet_is_not_published)
 {
 	share("a", XB_SHARE_PUBLISH | XB_SHARE_FOLLOW);
 	xb_fleet_applies(txn, true);
-	list_entry(txn, "192.0.2.1", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a");
 	assert_waiting("");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.2 a");
 	assert_waiting("1+192.0.2.2 a");
 }
 
@@ -264,10 +206,7 @@ TEST(a_flush_of_the_list_is_published)
 	uint64_t count;
 
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.1", "b");
-	list_entry(txn, "0.0.0.0/1", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a b; 0.0.0.0/1 a");
 	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
 	commit_and_go_on();
 	assert_waiting("1+192.0.2.1 a; 2-192.0.2.1 a");
@@ -277,14 +216,8 @@ TEST(a_flush_of_the_list_is_published)
 TEST(a_flush_of_all_leaves_shared_lists)
 {
 	share("a", XB_SHARE_FOLLOW);
-	list_with(txn, "192.0.2.1", "a", 500, "x");
-	list_entry(txn, "192.0.2.1", "b");
-	list_entry(txn, "192.0.2.2", "b");
-	list_entry(txn, "b.example", "b");
-	list_entry(txn, "c.example", "a");
-	list_entry(txn, "!192.0.2.3", "a");
-	list_entry(txn, "!192.0.2.3", "allow");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a until 500 (x) b; 192.0.2.2 b; b.example b; c.example a; "
+		      "!192.0.2.3 a allow");
 	assert_int_equal(xb_flush_listed(txn), 0);
 	assert_store(txn, "192.0.2.1 a until 500 (x); c.example a; !192.0.2.3 a allow");
 	assert_int_equal(xb_flush_all(txn), 0);
@@ -301,19 +234,16 @@ TEST(a_transaction_that_is_given_up)
 {
 	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
-	xb_txn_abort(txn);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	abort_and_go_on();
 	assert_span(0, 0, 0, 0);
 	assert_null(xb_share_of(txn, "a"));
 	assert_int_equal(txn->meta.schema, XB_SCHEMA);
 	share("a", XB_SHARE_PUBLISH);
 	commit_and_go_on();
 	list_entry(txn, "192.0.2.1", "a");
-	xb_txn_abort(txn);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	abort_and_go_on();
 	assert_span(0, 0, 0, 0);
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.2 a");
 	assert_waiting("1+192.0.2.2 a");
 }
 
@@ -371,11 +301,8 @@ static void put_three_again(void)
 TEST(what_an_older_store_has_is_not_forgotten)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	list_entry(txn, "192.0.2.2", "a");
-	commit_and_go_on();
-	unlist("192.0.2.1", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a; 192.0.2.2 a");
+	commit_change("-192.0.2.1 a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3-192.0.2.1 a");
 	assert_int_equal(xb_outbox_forget(txn, 9), 0);
 	commit_and_go_on();
@@ -487,8 +414,7 @@ TEST(a_former_change_while_others_are_missing)
 TEST(what_is_published_again_is_no_newer)
 {
 	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.1 a");
 	assert_int_equal(put_again("192.0.2.1", "old", XB_AGAIN_OWN), 0);
 	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 0);
 	assert_int_equal(meets("192.0.2.1", NULL), 1);
@@ -499,24 +425,9 @@ TEST(what_is_published_again_is_no_newer)
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same)");
 	/* What is changed here now is new, and later than such a delete. */
 	assert_int_equal(put_again("192.0.2.3", NULL, XB_AGAIN_OWN), 1);
-	list_entry(txn, "192.0.2.3", "a");
-	commit_and_go_on();
+	commit_change("192.0.2.3 a");
 	assert_int_equal(meets("192.0.2.3", "other"), 1);
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 4+192.0.2.3 a");
-}
-
-TEST(damage_is_told)
-{
-	uint64_t number = htobe64(1);
-	MDB_val key = {sizeof(number), &number}, value = {7, (void *)(uintptr_t) "no seal"};
-	struct xb_shared_changes sent = {0};
-
-	share("a", XB_SHARE_PUBLISH);
-	list_entry(txn, "192.0.2.1", "a");
-	commit_and_go_on();
-	assert_int_equal(mdb_put(txn->txn, store->outbox, &key, &value, 0), 0);
-	assert_told(xb_outbox_read(txn, 9, 9, &sent));
-	assert_told(xb_outbox_published(txn, &sent, 9));
 }
 
 EACH_TEST(begin_txn, end_txn);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Walks on both sides of the table, and the entries that cover a given one. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "store/covers.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
@@ -14,15 +8,10 @@
 TEST(sides_keep_apart)
 {
 	assert_store(txn, "");
-	list_entry(txn, "!b.example", "y");
-	list_entry(txn, "!2001:db8::1", "y");
-	list_entry(txn, "!192.0.2.1", "y");
+	change_lists(txn, "!b.example y; !2001:db8::1 y; !192.0.2.1 y");
 	assert_walk(txn, XB_WALK_LISTED, "");
 	assert_walk(txn, XB_WALK_NAMES, "");
-	list_entry(txn, "a.example", "x");
-	list_entry(txn, "2001:db8::/32", "x");
-	list_entry(txn, "192.0.2.0/24", "x");
-	list_entry(txn, "192.0.2.1", "x");
+	change_lists(txn, "a.example x; 2001:db8::/32 x; 192.0.2.0/24 x; 192.0.2.1 x");
 	assert_walk(txn, XB_WALK_LISTED,
 		    "192.0.2.0/24 x; 192.0.2.1 x; 2001:db8::/32 x; a.example x");
 	assert_walk(txn, XB_WALK_ALLOW, "!192.0.2.1 y; !2001:db8::1 y; !b.example y");
@@ -31,12 +20,9 @@ TEST(sides_keep_apart)
 
 TEST(only_names_on_a_side)
 {
-	list_entry(txn, "!192.0.2.1", "y");
-	list_entry(txn, "a.example", "x");
-	list_entry(txn, "!b.example", "y");
+	change_lists(txn, "!192.0.2.1 y; a.example x; !b.example y");
 	assert_walk(txn, XB_WALK_LISTED, "a.example x");
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
+	commit_and_go_on();
 	list_entry(txn, "192.0.2.1", "x");
 	assert_walk(txn, XB_WALK_ALLOW, "!192.0.2.1 y; !b.example y");
 	assert_walk(txn, XB_WALK_LISTED, "192.0.2.1 x; a.example x");
@@ -44,13 +30,9 @@ TEST(only_names_on_a_side)
 
 TEST(from_the_first_not_before)
 {
-	list_entry(txn, "192.0.2.0/25", "x");
-	list_entry(txn, "192.0.2.0/26", "x");
-	list_entry(txn, "192.0.2.64/26", "x");
-	list_entry(txn, "com", "x");
-	list_entry(txn, "=com", "x");
-	list_entry(txn, "a.com", "x");
-	list_entry(txn, "b.net", "x");
+	change_lists(
+		txn,
+		"192.0.2.0/25 x; 192.0.2.0/26 x; 192.0.2.64/26 x; com x; =com x; a.com x; b.net x");
 	assert_walk(txn, entry_of("192.0.2.0/26"),
 		    "192.0.2.0/26 x; 192.0.2.64/26 x; com x; =com x; a.com x; b.net x");
 	assert_walk(txn, entry_of("192.0.2.1"), "192.0.2.64/26 x; com x; =com x; a.com x; b.net x");
@@ -69,8 +51,7 @@ TEST(a_name_lasts_to_the_next_step)
 	char text[XB_ENTRY_TEXT];
 	struct xb_walk walk;
 
-	list_entry(txn, "a.example", "x");
-	list_entry(txn, "b.example", "x");
+	change_lists(txn, "a.example x; b.example x");
 	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_NAMES), 0);
 	for (int first = 'a'; first <= 'b'; first++) {
 		enum xb_removal removal;
@@ -95,28 +76,12 @@ TEST(lists_with_names)
 	struct xb_list *list = list_of(txn, "x");
 
 	assert_int_equal(xb_walk_finds_names(txn, list), 0);
-	list_entry(txn, "192.0.2.1", "x");
-	list_entry(txn, "a.example", "y");
+	change_lists(txn, "192.0.2.1 x; a.example y");
 	list_entry(txn, "!b.example", "x"); /* is not listed */
 	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "x")), 0);
 	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "y")), 1);
 	list_entry(txn, "c.example", "x");
 	assert_int_equal(xb_walk_finds_names(txn, list_of(txn, "x")), 1);
-}
-
-TEST(damage_ends_a_walk)
-{
-	struct xb_walk walk;
-
-	list_entry(txn, "a.example", "x");
-	assert_int_equal(xb_entries_flush(txn), 0);
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	damage_record_of(txn, "a.example");
-	assert_int_equal(xb_walk_begin(&walk, txn, &XB_WALK_LISTED), 0);
-	assert_told(xb_walk_next(&walk));
-	xb_walk_end(&walk);
-	assert_told(xb_walk_finds_names(txn, &(struct xb_list){.id = 1, .members = 1}));
 }
 
 /* A record under its right checksum with a key that is none. */
@@ -155,14 +120,9 @@ static void assert_covers(const char *text, const char *expected)
 TEST(covers_of_addresses)
 {
 	assert_covers("192.0.2.1", "");
-	list_entry(txn, "0.0.0.0/0", "x");
-	list_entry(txn, "192.0.0.0/16", "x");
-	list_entry(txn, "192.0.2.0/24", "x");
-	list_entry(txn, "192.0.2.0/25", "x");
-	list_entry(txn, "192.0.2.1", "x");
-	list_entry(txn, "::/0", "x");
-	list_entry(txn, "2001:db8::1", "x");
-	list_entry(txn, "!192.0.2.1", "y");
+	change_lists(txn,
+		     "0.0.0.0/0 x; 192.0.0.0/16 x; 192.0.2.0/24 x; 192.0.2.0/25 x; 192.0.2.1 x; "
+		     "::/0 x; 2001:db8::1 x; !192.0.2.1 y");
 	assert_covers("192.0.2.1",
 		      "192.0.2.1 x; 192.0.2.0/25 x; 192.0.2.0/24 x; 192.0.0.0/16 x; 0.0.0.0/0 x");
 	assert_covers("192.0.2.0/25",
@@ -178,10 +138,7 @@ TEST(covers_of_addresses)
 /* A domain stands also for a query for its name. */
 TEST(covers_of_names)
 {
-	list_entry(txn, "com", "x");
-	list_entry(txn, "=example.com", "x");
-	list_entry(txn, "example.com", "x");
-	list_entry(txn, "=www.example.com", "x");
+	change_lists(txn, "com x; =example.com x; example.com x; =www.example.com x");
 	assert_covers("www.example.com", "=www.example.com x; example.com x; com x");
 	assert_covers("example.com", "=example.com x; example.com x; com x");
 	assert_covers("=example.com", "=example.com x; example.com x; com x");
@@ -203,25 +160,10 @@ TEST(covers_of_the_longest_name)
 
 TEST(what_has_expired_covers_nothing)
 {
-	list_with(txn, "192.0.2.1", "x", 500, NULL);
-	list_entry(txn, "192.0.2.0/24", "x");
+	change_lists(txn, "192.0.2.1 x until 500; 192.0.2.0/24 x");
 	assert_covers("192.0.2.1", "192.0.2.1 x until 500; 192.0.2.0/24 x");
 	txn->as_of = 500;
 	assert_covers("192.0.2.1", "192.0.2.0/24 x");
-}
-
-TEST(damage_is_no_gap)
-{
-	struct xb_entry asked = entry_of("192.0.2.1");
-	struct xb_members members;
-	struct xb_covers covers;
-
-	list_entry(txn, "0.0.0.0/0", "x");
-	assert_int_equal(xb_txn_commit(txn), 0);
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	damage_record_of(txn, "0.0.0.0/0");
-	xb_covers_begin(&asked, &covers);
-	assert_told(xb_covers_next(txn, &covers, &members));
 }
 
 EACH_TEST(begin_txn, end_txn);
