@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "base/mapfault.h"
-#include "store/walk.h"
 #include "support/amount.h"
 #include "support/cmocka.h"
-#include "support/member.h"
+#include "support/listed.h"
 #include "support/random.h"
 #include "support/scratch_store.h"
 
@@ -22,21 +21,15 @@
 
 static void put_many(unsigned int first)
 {
-	struct xb_membership member = {.comment = "as long as a comment may well be",
-				       .comment_size = 32};
-	struct xb_list *list;
+	static const char *const forms[] = {"%s10.0.%u.%u", "%s2001:db8:%x:%x::/64",
+					    "%sa%u.b%u.example"};
 	struct xb_txn *txn;
 	char text[64];
 
 	assert_int_equal(xb_store_write(store, &txn), 0);
-	assert_int_equal(xb_list_need(txn, "default", &list), 0);
-	member.list = list->id;
 	for (unsigned int i = first; i < first + ENTRIES; i++) {
-		static const char *const forms[] = {"10.0.%u.%u", "2001:db8:%x:%x::/64",
-						    "a%u.b%u.example"};
-
-		snprintf(text, sizeof(text), forms[i % 3], i >> 8, i & 255);
-		put_member(txn, text, i % 40 < 3, &member);
+		snprintf(text, sizeof(text), forms[i % 3], i % 40 < 3 ? "!" : "", i >> 8, i & 255);
+		list_with(txn, text, "default", 0, "as long as a comment may well be");
 	}
 	assert_int_equal(xb_txn_commit(txn), 0);
 }
@@ -132,34 +125,15 @@ static void assert_it_ends(const char *done, size_t page)
 
 static uint8_t good[PAGES][PAGE];
 static size_t page_count;
+static int file;
 
-static void load(int file)
-{
-	struct stat st;
-
-	assert_int_equal(fstat(file, &st), 0);
-	page_count = (size_t)st.st_size / PAGE;
-	assert_in_range(page_count, 20, PAGES);
-	assert_int_equal(pread(file, good, page_count * PAGE, 0), page_count * PAGE);
-}
-
-static void put_page(int file, size_t page, const uint8_t *bytes)
-{
-	assert_int_equal(pwrite(file, bytes, PAGE, (off_t)(page * PAGE)), PAGE);
-}
-
-static void restore(int file)
-{
-	assert_int_equal(ftruncate(file, 0), 0);
-	for (size_t i = 0; i < page_count; i++)
-		put_page(file, i, good[i]);
-}
-
-static int open_file(void)
+static int begin_filled(void **state)
 {
 	char path[128];
-	int file;
+	struct stat st;
 
+	if (begin(state))
+		return -1;
 	random_begin();
 	put_many(0);
 	put_many(ENTRIES / 2); /* frees pages of the first time */
@@ -167,15 +141,26 @@ static int open_file(void)
 	store = NULL;
 	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
 	file = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(file >= 0);
-	load(file);
-	return file;
+	assert_int_equal(fstat(file, &st), 0);
+	page_count = (size_t)st.st_size / PAGE;
+	assert_in_range(page_count, 20, PAGES);
+	assert_int_equal(pread(file, good, page_count * PAGE, 0), page_count * PAGE);
+	return 0;
 }
 
-static void close_file(int file)
+static int end_filled(void **state)
 {
 	close(file);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	return xb_store_open(directory, XB_STORE_READ, &store) || end(state);
+}
+
+/* The page has other bytes; then the file is as it was. */
+static void assert_survived(const char *done, size_t page, const uint8_t *bytes)
+{
+	assert_int_equal(pwrite(file, bytes, PAGE, (off_t)(page * PAGE)), PAGE);
+	assert_it_ends(done, page);
+	assert_int_equal(ftruncate(file, (off_t)(page_count * PAGE)), 0);
+	assert_int_equal(pwrite(file, good, page_count * PAGE, 0), page_count * PAGE);
 }
 
 static size_t any_page(void)
@@ -186,7 +171,6 @@ static size_t any_page(void)
 TEST(every_damage_is_survived)
 {
 	const uint32_t tries = amount(150, 5000);
-	int file = open_file();
 
 	for (uint32_t i = 0; i < tries; i++) {
 		size_t page = any_page();
@@ -195,14 +179,9 @@ TEST(every_damage_is_survived)
 		memcpy(bytes, good[page], PAGE);
 		for (uint32_t left = 1 + random_word() % 64; left; left--)
 			bytes[random_word() % PAGE] = (uint8_t)random_word();
-		put_page(file, page, bytes);
-		assert_it_ends("other bytes", page);
-		restore(file);
-		put_page(file, page, good[any_page()]);
-		assert_it_ends("another page", page);
-		restore(file);
+		assert_survived("other bytes", page, bytes);
+		assert_survived("another page", page, good[any_page()]);
 	}
-	close_file(file);
 }
 
 /* Where LMDB has them in a page, two bytes each. */
@@ -231,7 +210,6 @@ TEST(every_header_is_survived)
 			      lower[] = {0, 3, 15, 16, 19, 0x7ff, 0x1010, 0xffff},
 			      upper[] = {0, 15, 0x1010, 0x7fff, 0xffff};
 	const uint32_t rounds = amount(4, 100);
-	int file = open_file();
 
 	for (uint32_t i = 0; i < rounds * page_count; i++) {
 		size_t page = i % page_count;
@@ -243,11 +221,8 @@ TEST(every_header_is_survived)
 		spoil_header(bytes, FLAGS, i % 4 ? PICK(flags) : flags[0]);
 		spoil_header(bytes, LOWER, i % 4 ? PICK(lower) : lower[0]);
 		spoil_header(bytes, UPPER, PICK(upper));
-		put_page(file, page, bytes);
-		assert_it_ends("another header", page);
-		restore(file);
+		assert_survived("another header", page, bytes);
 	}
-	close_file(file);
 }
 
-EACH_TEST(begin, end);
+EACH_TEST(begin_filled, end_filled);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of entries against a plain array, through commits and aborts; records that are damaged;
- * a store as versions with a record for each entry wrote it. */
+/* The table of entries against a plain array, through commits and aborts, and the room it takes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,63 +262,4 @@ TEST_WITH(room, begin, end)
 	mdb_stat(txn->txn, store->leaves, &stat);
 	assert_in_range(stat.ms_entries, 1, 2000 * 16 / 250);
 	xb_txn_abort(txn);
-}
-
-static size_t any_record(uint8_t *record)
-{
-	struct xb_leaf leaf = {0};
-	struct xb_leaf_reader reader;
-	uint8_t *bytes;
-	size_t size;
-
-	for (int i = 0; i < 60; i++) {
-		uint8_t key[8] = {2, (uint8_t)random_word(), (uint8_t)random_word()};
-		uint32_t value = random_word() % 4;
-
-		assert_in_range(xb_leaf_find(&leaf, key, 3 + i % 5), 0, 1);
-		assert_int_equal(xb_leaf_put(&leaf, key, 3 + i % 5, &value, sizeof(value)), 0);
-	}
-	assert_int_equal(xb_leaf_begin(&leaf, &reader), 1);
-	assert_int_equal(xb_leaf_write(&reader, 4096, &bytes, &size), 0);
-	memcpy(record, bytes, size);
-	free(bytes);
-	xb_leaf_free(&leaf);
-	return size;
-}
-
-/* Whatever the bytes are: an end, or -EUCLEAN. Their copy has no byte to spare, for the sanitizer.
- */
-TEST(damage)
-{
-	static uint8_t record[4096];
-	const uint32_t rounds = amount(6000, 20000);
-	size_t size, told = 0;
-
-	random_begin();
-	size = any_record(record);
-	for (uint32_t round = 0; round < rounds; round++) {
-		size_t cut = round % 3 ? size : random_word() % size;
-		uint8_t *bytes = malloc(cut + 1);
-		struct xb_leaf_reader reader;
-		struct xb_leaf leaf = {0};
-		int more;
-
-		memcpy(bytes, record, cut);
-		for (uint32_t i = round % 4; i && cut; i--)
-			bytes[random_word() % cut] = (uint8_t)random_word();
-		more = xb_leaf_first(&reader, bytes, cut);
-		while (more > 0)
-			more = xb_leaf_next(&reader);
-		assert_true(!more || more == -EUCLEAN);
-		told += more == -EUCLEAN;
-		if (!xb_leaf_load(&leaf, bytes, cut)) {
-			more = xb_leaf_find(&leaf, (const uint8_t *)"\2m", 2);
-			if (more >= 0)
-				more = xb_leaf_put(&leaf, (const uint8_t *)"\2m", 2, "x", 1);
-			assert_true(!more || more == -EUCLEAN);
-		}
-		xb_leaf_free(&leaf);
-		free(bytes);
-	}
-	assert_in_range(told, rounds / 6, rounds);
 }

@@ -1,12 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A leaf by itself: the order of keys, sizes of keys and values, changes at any place. */
+/* A leaf: the order of keys, sizes of keys and values, changes at any place; leaves as records: how
+ * many entries go into one, what is read back, damage. Keys and values are text. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/leaf.h"
 #include "support/amount.h"
 #include "support/cmocka.h"
-#include "support/leaftext.h"
 #include "support/random.h"
+
+static int find(struct xb_leaf *leaf, const char *key)
+{
+	return xb_leaf_find(leaf, (const uint8_t *)key, strlen(key));
+}
+
+static void put(struct xb_leaf *leaf, const char *key, const char *value)
+{
+	assert_in_range(find(leaf, key), 0, 1);
+	assert_int_equal(xb_leaf_put(leaf, (const uint8_t *)key, strlen(key), value, strlen(value)),
+			 0);
+	assert_int_equal(leaf->place.value_size, strlen(value));
+	assert_memory_equal(leaf->place.value, value, strlen(value));
+}
+
+static void drop(struct xb_leaf *leaf, const char *key)
+{
+	assert_int_equal(find(leaf, key), 1);
+	assert_int_equal(xb_leaf_remove(leaf), 0);
+}
+
+/* The reader and all behind it as "KEY=VALUE KEY=VALUE". */
+static void assert_reads(struct xb_leaf_reader *reader, int more, const char *expected)
+{
+	char text[256] = "";
+	size_t used = 0;
+
+	for (; more > 0; more = xb_leaf_next(reader))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.*s=%.*s",
+					 used ? " " : "", (int)xb_leaf_key_size(reader),
+					 (const char *)xb_leaf_key(reader), (int)reader->value_size,
+					 (const char *)reader->value);
+	assert_int_equal(more, 0);
+	assert_string_equal(text, expected);
+	assert_int_equal(xb_leaf_next(reader), 0);
+}
+
+static void assert_holds(const struct xb_leaf *leaf, const char *expected)
+{
+	struct xb_leaf_reader reader;
+
+	assert_reads(&reader, xb_leaf_begin(leaf, &reader), expected);
+}
+
+/* As one record, whose bytes have none to spare, for the sanitizer. */
+static uint8_t *write_all(const struct xb_leaf *leaf, size_t *size)
+{
+	struct xb_leaf_reader reader;
+	uint8_t *record, *exact;
+
+	assert_in_range(xb_leaf_begin(leaf, &reader), 0, 1);
+	assert_int_equal(xb_leaf_write(&reader, SIZE_MAX, &record, size), 0);
+	assert_int_equal(reader.at, reader.entries_size);
+	exact = malloc(*size);
+	assert_non_null(exact);
+	memcpy(exact, record, *size);
+	free(record);
+	return exact;
+}
 
 TEST(keys_are_in_order)
 {
@@ -32,39 +94,6 @@ TEST(keys_are_in_order)
 	put(&leaf, "c", "1");
 	assert_holds(&leaf, "c=1");
 	xb_leaf_free(&leaf);
-}
-
-TEST(an_empty_key_comes_first)
-{
-	struct xb_leaf leaf = {0};
-
-	assert_int_equal(find(&leaf, ""), 0);
-	put(&leaf, "a", "1");
-	put(&leaf, "", "2");
-	put(&leaf, "", "3");
-	assert_holds(&leaf, "=3 a=1");
-	assert_int_equal(find(&leaf, ""), 1);
-	drop(&leaf, "");
-	assert_int_equal(find(&leaf, ""), 0);
-	assert_holds(&leaf, "a=1");
-	xb_leaf_free(&leaf);
-}
-
-TEST(compare_is_by_byte)
-{
-	static const struct {
-		const char *a, *b;
-		int order;
-	} cases[] = {{"", "", 0},    {"", "a", -1},	   {"a", "a", 0},	    {"a", "ab", -1},
-		     {"b", "ab", 1}, {"\x7f", "\x80", -1}, {"\xff", "\xff\x01", -1}};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const uint8_t *a = (const uint8_t *)cases[i].a, *b = (const uint8_t *)cases[i].b;
-		size_t a_size = strlen(cases[i].a), b_size = strlen(cases[i].b);
-
-		assert_int_equal(xb_leaf_compare(a, a_size, b, b_size), cases[i].order);
-		assert_int_equal(xb_leaf_compare(b, b_size, a, a_size), -cases[i].order);
-	}
 }
 
 TEST(around_has_entries_on_both_sides)
@@ -146,21 +175,6 @@ TEST(sizes_of_keys_and_values)
 	free(record);
 }
 
-TEST(values_are_kept_once)
-{
-	char value[200], key[8];
-	struct xb_leaf leaf = {0};
-
-	memset(value, 'v', sizeof(value));
-	value[sizeof(value) - 1] = '\0';
-	for (int i = 0; i < 100; i++) {
-		snprintf(key, sizeof(key), "%03d", i);
-		put(&leaf, key, value);
-	}
-	assert_in_range(xb_leaf_bytes(&leaf), 300, 1000);
-	xb_leaf_free(&leaf);
-}
-
 #define KEYS 120 /* of up to four of the letters below */
 
 static size_t key_of(unsigned int i, uint8_t key[4])
@@ -216,5 +230,185 @@ TEST(against_an_array)
 		assert_model(&back, model, false);
 		xb_leaf_free(&leaf);
 		xb_leaf_free(&back);
+	}
+}
+
+/* --- records --- */
+
+static void fill(struct xb_leaf *leaf)
+{
+	char key[8], value[8];
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(key, sizeof(key), "%c%02d", 'a' + i / 10, i);
+		snprintf(value, sizeof(value), "%d", i * 7 % 11);
+		put(leaf, key, value);
+	}
+}
+
+/* Reads the record as the next ones of the leaf; how many they are. */
+static size_t same_entries(const uint8_t *record, size_t size, struct xb_leaf_reader *leaf)
+{
+	struct xb_leaf_reader reader;
+	int more = xb_leaf_first(&reader, record, size);
+	size_t count = 0;
+
+	for (; more > 0; more = xb_leaf_next(&reader), count++) {
+		assert_int_equal(xb_leaf_compare(xb_leaf_key(&reader), xb_leaf_key_size(&reader),
+						 xb_leaf_key(leaf), xb_leaf_key_size(leaf)),
+				 0);
+		assert_int_equal(reader.value_size, leaf->value_size);
+		assert_memory_equal(reader.value, leaf->value, reader.value_size);
+		assert_in_range(xb_leaf_next(leaf), 0, 1);
+	}
+	assert_int_equal(more, 0);
+	return count;
+}
+
+/* How many records the leaf takes: one entry even if none fits; else none is larger than the limit.
+ */
+static size_t count_records(const struct xb_leaf *leaf, size_t limit)
+{
+	struct xb_leaf_reader all, reader;
+	size_t total = 0, records = 0;
+
+	assert_int_equal(xb_leaf_begin(leaf, &reader), 1);
+	assert_int_equal(xb_leaf_begin(leaf, &all), 1);
+	for (; reader.at < reader.entries_size; records++) {
+		uint8_t *record;
+		size_t size, count;
+
+		assert_int_equal(xb_leaf_write(&reader, limit, &record, &size), 0);
+		count = same_entries(record, size, &all);
+		assert_int_not_equal(count, 0);
+		if (count > 1)
+			assert_in_range(size, 1, limit);
+		total += count;
+		free(record);
+	}
+	assert_int_equal(total, 40);
+	return records;
+}
+
+/* The limit counts five bytes for the size of the values, which here takes one. */
+TEST(limits_of_records)
+{
+	struct xb_leaf leaf = {0};
+	size_t size;
+
+	fill(&leaf);
+	assert_int_equal(count_records(&leaf, 0), 40);
+	for (size_t limit = 1; limit < 300; limit++)
+		count_records(&leaf, limit);
+	free(write_all(&leaf, &size));
+	assert_int_equal(count_records(&leaf, size + 4), 1);
+	assert_true(count_records(&leaf, size - 1) > 1);
+	xb_leaf_free(&leaf);
+}
+
+static void load(struct xb_leaf *leaf, struct xb_leaf *from)
+{
+	size_t size;
+	uint8_t *record = write_all(from, &size);
+
+	assert_int_equal(xb_leaf_load(leaf, record, size), 0);
+	free(record);
+	xb_leaf_free(from);
+}
+
+/* A leaf that had other entries, larger and smaller than those that come, or none. */
+TEST(load_replaces)
+{
+	struct xb_leaf leaf = {0}, other = {0};
+
+	put(&leaf, "x", "1");
+	fill(&other);
+	load(&leaf, &other);
+	assert_int_equal(find(&leaf, "x"), 0);
+	assert_int_equal(find(&leaf, "d39"), 1);
+	put(&other, "y", "2");
+	load(&leaf, &other);
+	assert_holds(&leaf, "y=2");
+	load(&leaf, &other);
+	assert_holds(&leaf, "");
+	put(&leaf, "a", "1");
+	assert_holds(&leaf, "a=1");
+	xb_leaf_free(&leaf);
+}
+
+/* values: "v" at place 0. */
+#define VALUES "\x02\x01v"
+
+/* Where an entry can be read, what is written ends with the damage, not before. */
+TEST(damage_is_noticed)
+{
+	static const char long_key[6 + 257 + 1] = VALUES "\x00\x81\x02";
+	static const struct {
+		const char *what, *bytes;
+		size_t size;
+		bool is_read; /* it shows only when both are written */
+	} cases[] = {
+		{"nothing", "", 0},
+		{"a size without end", "\x80", 1},
+		{"a size of six bytes", "\x80\x80\x80\x80\x80\x00", 6},
+		{"values behind the end", "\x02\x01", 2},
+		{"more shared than there is", VALUES "\x01\x00\x00", 6},
+		{"a key behind the end",
+		 VALUES "\x00\x04"
+			"ab\x00",
+		 7},
+		{"a key without a value",
+		 VALUES "\x00\x01"
+			"a",
+		 6},
+		{"a value behind the values",
+		 VALUES "\x00\x01"
+			"a\x02",
+		 7},
+		{"a value that is too long",
+		 "\x02\x02v\x00\x01"
+		 "a\x00",
+		 7},
+		{"a value without values",
+		 "\x00\x00\x01"
+		 "a\x00",
+		 5},
+		{"a key of 257 bytes", long_key, sizeof(long_key)},
+		{"half an entry",
+		 VALUES "\x00\x01"
+			"a\x00\x00",
+		 8},
+		{"half an entry behind two",
+		 VALUES "\x00\x01"
+			"a\x00\x00\x01"
+			"b\x00\x07",
+		 12},
+		/* They would need more room when both are written than the values had. */
+		{"values that overlap",
+		 "\x04\x03\x02"
+		 "vw\x00\x01"
+		 "a\x00\x00\x01"
+		 "b\x01",
+		 13, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *exact = malloc(cases[i].size + !cases[i].size), *record = NULL;
+		struct xb_leaf_reader reader, written;
+		size_t size;
+		int more;
+
+		assert_non_null(exact);
+		memcpy(exact, cases[i].bytes, cases[i].size);
+		more = xb_leaf_first(&reader, exact, cases[i].size);
+		written = reader;
+		if (more > 0 &&
+		    (xb_leaf_write(&written, 1000, &record, &size) != -EUCLEAN || record))
+			fail_msg("%s: is written", cases[i].what);
+		while (more > 0)
+			more = xb_leaf_next(&reader);
+		if (more != (cases[i].is_read ? 0 : -EUCLEAN))
+			fail_msg("%s: %d", cases[i].what, more);
+		free(exact);
 	}
 }
