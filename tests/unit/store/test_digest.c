@@ -66,10 +66,7 @@ static const char *entry_text(uint32_t number)
 
 	if (number >= ENTRIES - 2)
 		return number % 2 ? "0.0.0.0/2" : "org";
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(text, sizeof(text), forms[number % 5], number);
-#pragma GCC diagnostic pop
 	return text;
 }
 
