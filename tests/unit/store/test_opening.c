@@ -9,59 +9,63 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
-#include "store/membership.h"
 #include "support/cmocka.h"
-#include "support/entryof.h"
-#include "support/scratch_store.h"
+#include "support/listed.h"
+#include "support/scratch_txn.h"
 
 /* Of the lock file of LMDB 0.9 on 64 bits: two words, a mutex, the number of the last transaction.
  */
 #define NUMBER_PLACE 48
 
-static const char *const texts[] = {"192.0.2.1", "198.51.100.0/24", "2001:db8::/32"};
+static char path[128];
+
+static int begin_path(void **state)
+{
+	int error = begin(state);
+
+	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
+	return error;
+}
+
+static void close_store(void)
+{
+	xb_store_close(store);
+	store = NULL;
+}
+
+static void assert_opens(enum xb_store_use use)
+{
+	assert_int_equal(xb_store_open(directory, use, &store), 0);
+}
 
 static void add(const char *text)
 {
-	struct xb_membership member = {.added = 1};
-	struct xb_entry entry = entry_of(text);
-	enum xb_put result;
-	struct xb_list *list;
-	struct xb_txn *txn;
-
 	assert_int_equal(xb_store_write(store, &txn), 0);
-	assert_int_equal(xb_list_need(txn, "default", &list), 0);
-	member.list = list->id;
-	assert_int_equal(xb_member_put(txn, &entry, &member, 0, &result), 0);
+	list_entry(txn, text, "a");
 	assert_int_equal(xb_txn_commit(txn), 0);
 }
 
-static void assert_all_there(void)
+static void assert_there(const char *expected)
 {
-	struct xb_txn *txn;
-
 	assert_int_equal(xb_store_read(store, &txn), 0);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct xb_entry entry = entry_of(texts[i]);
-		struct xb_members members;
-
-		assert_int_equal(xb_members_of(txn, &entry, &members), 0);
-	}
+	assert_store(txn, expected);
 	xb_txn_abort(txn);
 }
+
+#define ALL "198.51.100.0/24 a; 192.0.2.1 a; 2001:db8::/32 a"
 
 static volatile uint64_t *number_in_lock_file;
 
 /* The descriptor stays: with it would go LMDB's locks. */
 static void look_into_lock_file(void)
 {
-	char path[128];
+	char lock[140];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE "-lock", directory);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	snprintf(lock, sizeof(lock), "%s-lock", path);
+	fd = open(lock, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	number_in_lock_file = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(number_in_lock_file != MAP_FAILED);
@@ -72,8 +76,9 @@ static uint64_t fill(void)
 {
 	MDB_envinfo info;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		add(texts[i]);
+	add("192.0.2.1");
+	add("198.51.100.0/24");
+	add("2001:db8::/32");
 	mdb_env_info(store->env, &info);
 	look_into_lock_file();
 	assert_int_equal(*number_in_lock_file, info.me_last_txnid);
@@ -92,7 +97,6 @@ TEST(a_lag_is_met_by_nobody)
 {
 	static const uint64_t numbers[] = {0, 1, 2};
 	uint64_t last = fill();
-	struct xb_txn *txn;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		*number_in_lock_file = numbers[i];
@@ -109,11 +113,11 @@ TEST(a_lag_is_met_by_nobody)
 	assert_int_equal(xb_store_read(store, &txn), 0);
 	xb_txn_abort(txn);
 	xb_store_close(store);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_opens(XB_STORE_READ);
 	assert_int_equal(*number_in_lock_file, last);
-	assert_all_there();
+	assert_there(ALL);
 	add("203.0.113.1");
-	assert_all_there();
+	assert_there("198.51.100.0/24 a; 192.0.2.1 a; 203.0.113.1 a; 2001:db8::/32 a");
 }
 
 /* A process that has got so far, and stands still; returns when it does. */
@@ -152,18 +156,17 @@ TEST(a_lag_that_somebody_holds_is_refused)
 	uint64_t last = fill();
 	pid_t pid;
 
-	xb_store_close(store);
-	store = NULL;
+	close_store();
 	pid = one_that(opens);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_opens(XB_STORE_READ);
 	xb_store_close(store);
 	*number_in_lock_file = 0;
 	assert_refused(xb_store_open(directory, XB_STORE_READ, &store));
 	assert_refused(xb_store_open(directory, XB_STORE_CREATE, &store));
 	end_holder(pid);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	assert_opens(XB_STORE_READ);
 	assert_int_equal(*number_in_lock_file, last);
-	assert_all_there();
+	assert_there(ALL);
 }
 
 /* LMDB's locks would go with the second. */
@@ -201,62 +204,51 @@ static void assert_nobody_waits_in_lmdb(void)
 {
 	pid_t pid;
 
-	xb_store_close(store);
-	store = NULL;
+	close_store();
 	pid = one_that(writes);
 	xb_patience_set(0);
 	alarm(120);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
-	assert_all_there();
+	assert_opens(XB_STORE_READ);
+	assert_there(ALL);
 	xb_store_close(store);
 	assert_waited(xb_store_open(directory, XB_STORE_WRITE, &store));
 	assert_waited(xb_store_open(directory, XB_STORE_CREATE, &store));
 	end_holder(pid);
-	assert_int_equal(xb_store_open(directory, XB_STORE_WRITE, &store), 0);
+	assert_opens(XB_STORE_WRITE);
 	alarm(0);
-	assert_all_there();
+	assert_there(ALL);
 }
 
 /* A page at the end that nobody has use for was never written. */
 TEST(a_short_file)
 {
 	MDB_envinfo info;
-	char path[128];
 
 	fill();
 	mdb_env_info(store->env, &info);
-	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
 	assert_int_equal(truncate(path, (off_t)(info.me_last_pgno + 1) * 4096 - 1), 0);
 	assert_nobody_waits_in_lmdb();
+}
+
+static void make_empty(void)
+{
+	MDB_env *env;
+
+	close_store();
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
+	mdb_env_close(env);
 }
 
 /* Its maker died before it had tables. */
 TEST(an_empty_file)
 {
-	MDB_env *env;
-	char path[128];
-
-	xb_store_close(store);
-	store = NULL;
-	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
-	mdb_env_close(env);
+	make_empty();
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), -ENOENT);
-	assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
+	assert_opens(XB_STORE_CREATE);
 	fill();
-	assert_all_there();
-}
-
-static void cut(off_t bytes)
-{
-	char path[128];
-
-	xb_store_close(store);
-	store = NULL;
-	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
-	assert_int_equal(truncate(path, bytes), 0);
+	assert_there(ALL);
 }
 
 /* A store that was in use is not taken for one that was never begun. */
@@ -267,14 +259,13 @@ TEST(a_store_that_lost_nearly_everything)
 	fill();
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct stat st;
-		char path[128];
 
-		cut(sizes[i]);
+		close_store();
+		assert_int_equal(truncate(path, sizes[i]), 0);
 		assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), -EIO);
 		assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), -EIO);
 		assert_non_null(strstr(xb_error_message(), "cannot open the store"));
 		xb_error_clear();
-		snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
 		assert_int_equal(stat(path, &st), 0);
 		assert_int_equal(st.st_size, sizes[i]);
 	}
@@ -286,21 +277,14 @@ TEST(a_store_that_was_never_begun)
 	static const off_t sizes[] = {4096, 1024, 512, 0};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		MDB_env *env;
-		char path[128];
-
-		cut(0);
-		snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
-		assert_int_equal(mdb_env_create(&env), 0);
-		assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR, 0600), 0);
-		mdb_env_close(env);
+		make_empty();
 		assert_int_equal(truncate(path, sizes[i]), 0);
 		if (i % 2) /* the size reached the disk, the rest did not */
 			assert_int_equal(truncate(path, 8192), 0);
-		assert_int_equal(xb_store_open(directory, XB_STORE_CREATE, &store), 0);
+		assert_opens(XB_STORE_CREATE);
 		fill();
-		assert_all_there();
+		assert_there(ALL);
 	}
 }
 
-EACH_TEST(begin, end);
+EACH_TEST(begin_path, end);
