@@ -9,18 +9,22 @@
 
 /* --- shares --- */
 
+static void assert_digest(const char *list)
+{
+	struct xb_digest digest = walked(list, 0);
+
+	assert_true(xb_digest_equals(&xb_share_of(txn, list)->digest, &digest));
+}
+
 TEST(a_list_that_is_there_already)
 {
-	struct xb_digest digest;
-
 	commit_change("192.0.2.1 a until 500 (x); 192.0.2.2 b; 0.0.0.0/1 a; c.example a");
 	share("a", XB_SHARE_FOLLOW);
 	assert_waiting("");
-	digest = walked("a", 0);
-	assert_true(xb_digest_equals(&xb_share_of(txn, "a")->digest, &digest));
+	assert_digest("a");
 	assert_null(xb_share_of(txn, "b"));
 	share("a", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH);
-	assert_true(xb_digest_equals(&xb_share_of(txn, "a")->digest, &digest));
+	assert_digest("a");
 	commit_and_go_on();
 	assert_waiting("1+192.0.2.1 a until 500 (x); 2+c.example a");
 	share("a", XB_SHARE_FOLLOW | XB_SHARE_PUBLISH | XB_SHARE_JOINED);
@@ -38,8 +42,6 @@ TEST(a_list_that_is_there_already)
 /* One that goes leaves its place to another; changes before that are still published as theirs. */
 TEST(shares_come_and_go)
 {
-	struct xb_digest digest;
-
 	share("a", XB_SHARE_PUBLISH);
 	share("b", XB_SHARE_PUBLISH);
 	share("c", XB_SHARE_PUBLISH);
@@ -49,31 +51,23 @@ TEST(shares_come_and_go)
 	commit_change("192.0.2.4 c a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.3 c; 3+192.0.2.4 c");
 	assert_null(xb_share_of(txn, "a"));
-	digest = walked("c", 0);
-	assert_true(xb_digest_equals(&xb_share_of(txn, "c")->digest, &digest));
-	digest = (struct xb_digest){0};
-	assert_true(xb_digest_equals(&xb_share_of(txn, "b")->digest, &digest));
-}
-
-static const char *numbered(uint32_t number)
-{
-	static char name[16];
-
-	snprintf(name, sizeof(name), "list%u", number);
-	return name;
+	assert_digest("c");
+	assert_digest("b");
 }
 
 TEST(so_many_and_no_more)
 {
+	char name[16];
 	size_t count;
 
-	for (uint32_t i = 0; i < XB_SHARES_MAX; i++)
-		share(numbered(i), XB_SHARE_PUBLISH);
+	for (uint32_t i = 0; i < XB_SHARES_MAX; i++) {
+		snprintf(name, sizeof(name), "list%u", i);
+		share(name, XB_SHARE_PUBLISH);
+	}
 	commit_and_go_on();
 	xb_shares(txn, &count);
 	assert_int_equal(count, XB_SHARES_MAX);
-	list_entry(txn, "192.0.2.1", numbered(XB_SHARES_MAX - 1));
-	commit_and_go_on();
+	commit_change("192.0.2.1 list63");
 	assert_waiting("1+192.0.2.1 list63");
 	assert_int_equal(xb_share_set(txn, "more", XB_SHARE_FOLLOW), -EINVAL);
 }
@@ -235,93 +229,77 @@ TEST(another_machine)
 
 /* --- marks and lineage --- */
 
-TEST(marks_only_rise)
-{
-	const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2, 9};
-	struct xb_fleet_mark *marks;
-	size_t count;
-	uint64_t last;
+static const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2, 9};
 
+/* The marks of the two publishers above; 0: there is none. */
+static void assert_marks(uint64_t of_one, uint64_t of_two)
+{
+	struct xb_fleet_mark *marks = NULL;
+	uint64_t last[2];
+	size_t count;
+
+	assert_int_equal(xb_fleet_mark_get(txn, one, &last[0]), 0);
+	assert_int_equal(xb_fleet_mark_get(txn, two, &last[1]), 0);
+	assert_true(last[0] == of_one && last[1] == of_two);
 	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
-	assert_int_equal(count, 0);
-	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), -EINVAL);
-	share("a", XB_SHARE_FOLLOW);
-	assert_int_equal(xb_fleet_mark_get(txn, one, &last), 0);
-	assert_int_equal(last, 0);
-	assert_int_equal(xb_fleet_mark_raise(txn, two, 7), 0);
-	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), 0);
-	assert_int_equal(xb_fleet_mark_raise(txn, one, 4), 0);
-	commit_and_go_on();
-	assert_int_equal(xb_fleet_mark_get(txn, one, &last), 0);
-	assert_int_equal(last, 5);
-	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
-	assert_int_equal(count, 2);
-	assert_memory_equal(marks[0].publisher, one, sizeof(one));
-	assert_memory_equal(marks[1].publisher, two, sizeof(two));
-	assert_int_equal(marks[1].last, 7);
+	assert_int_equal(count, (of_one != 0) + (of_two != 0));
+	for (size_t i = 0; i < count; i++) {
+		bool first = i == 0 && of_one;
+
+		assert_memory_equal(marks[i].publisher, first ? one : two, sizeof(one));
+		assert_int_equal(marks[i].last, first ? of_one : of_two);
+	}
 	free(marks);
 }
 
 /* A rewind lowers the mark of a publisher to 0, if the log has lost all that he had. */
-TEST(a_mark_of_0_is_as_none)
+TEST(marks_only_rise_or_go)
 {
-	const uint8_t one[XB_FLEET_ID] = {1}, two[XB_FLEET_ID] = {2};
-	struct xb_fleet_mark *marks;
-	size_t count;
-
+	assert_marks(0, 0);
+	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), -EINVAL);
 	share("a", XB_SHARE_FOLLOW);
-	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), 0);
+	assert_marks(0, 0);
 	assert_int_equal(xb_fleet_mark_raise(txn, two, 7), 0);
+	assert_int_equal(xb_fleet_mark_raise(txn, one, 5), 0);
+	assert_int_equal(xb_fleet_mark_raise(txn, one, 4), 0);
+	commit_and_go_on();
+	assert_marks(5, 7);
 	assert_int_equal(xb_fleet_mark_set(txn, one, 0), 0);
-	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
-	assert_int_equal(count, 1);
-	assert_memory_equal(marks[0].publisher, two, sizeof(two));
-	free(marks);
+	assert_marks(0, 7);
 	assert_int_equal(xb_fleet_mark_set(txn, two, 0), 0);
-	assert_int_equal(xb_fleet_marks(txn, &marks, &count), 0);
-	assert_int_equal(count, 0);
-	free(marks);
+	assert_marks(0, 0);
+}
+
+static void assert_former(uint64_t position, const uint8_t *chain, int has, uint64_t expected)
+{
+	uint64_t last;
+
+	assert_int_equal(xb_fleet_former_has(txn, position, chain), has);
+	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
+	assert_int_equal(last, expected);
 }
 
 TEST(former_entries)
 {
-	const uint8_t one[XB_FLEET_CHAIN] = {1}, two[XB_FLEET_CHAIN] = {2};
-	uint64_t last;
-
-	assert_int_equal(xb_fleet_former_has(txn, 7, one), 0);
-	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
-	assert_int_equal(last, 0);
+	assert_former(7, one, 0, 0);
 	share("a", XB_SHARE_FOLLOW);
-	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
-	assert_int_equal(last, 0);
+	assert_former(7, one, 0, 0);
 	assert_int_equal(xb_fleet_former_put(txn, 7, one), 0);
 	assert_int_equal(xb_fleet_former_put(txn, 256, two), 0);
 	assert_int_equal(xb_fleet_former_trim(txn), 0);
 	commit_and_go_on();
-	assert_int_equal(xb_fleet_former_has(txn, 7, one), 1);
-	assert_int_equal(xb_fleet_former_has(txn, 7, two), 0);
-	assert_int_equal(xb_fleet_former_has(txn, 8, one), 0);
-	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
-	assert_int_equal(last, 256);
+	assert_former(7, one, 1, 256);
+	assert_former(7, two, 0, 256);
+	assert_former(8, one, 0, 256);
 	assert_int_equal(xb_fleet_former_end(txn, 256, two), 0);
 	assert_int_equal(xb_fleet_former_end(txn, 256, two), 0);
-	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
-	assert_int_equal(last, 7);
-}
-
-TEST(the_first_former_entries_are_forgotten)
-{
-	const uint8_t chain[XB_FLEET_CHAIN] = {0};
-	uint64_t last;
-
-	share("a", XB_SHARE_FOLLOW);
-	for (uint64_t position = 1; position <= XB_FLEET_FORMER_MOST + 2; position++)
-		assert_int_equal(xb_fleet_former_put(txn, position, chain), 0);
+	assert_former(256, two, 0, 7);
+	/* The first are forgotten. */
+	for (uint64_t position = 8; position <= XB_FLEET_FORMER_MOST + 8; position++)
+		assert_int_equal(xb_fleet_former_put(txn, position, one), 0);
 	assert_int_equal(xb_fleet_former_trim(txn), 0);
-	assert_int_equal(xb_fleet_former_has(txn, 2, chain), 0);
-	assert_int_equal(xb_fleet_former_has(txn, 3, chain), 1);
-	assert_int_equal(xb_fleet_former_last(txn, &last), 0);
-	assert_int_equal(last, XB_FLEET_FORMER_MOST + 2);
+	assert_former(8, one, 0, XB_FLEET_FORMER_MOST + 8);
+	assert_former(9, one, 1, XB_FLEET_FORMER_MOST + 8);
 }
 
 TEST(the_lineage_is_cut)
