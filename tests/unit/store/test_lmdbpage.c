@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which pages of the file LMDB may search, write and free: each damage by itself. */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +9,7 @@
 #include "store/lmdbpage.h"
 #include "store/txn.h"
 #include "support/cmocka.h"
-#include "support/scratch_store.h"
+#include "support/scratch_txn.h"
 
 #define PAGE   4096
 #define NUMBER 7
@@ -93,8 +91,9 @@ TEST(each_part_of_a_page_counts)
 	}
 }
 
-/* It lies over the byte that makes the other one even. */
-TEST(nodes_are_at_even_places)
+/* A node at an odd place lies over the byte that makes the other one even. A node of a branch has
+ * the number of a page where a leaf's has sizes. */
+TEST(where_nodes_are)
 {
 	_Alignas(8) uint8_t page[PAGE];
 
@@ -103,13 +102,6 @@ TEST(nodes_are_at_even_places)
 	memset(page + PAGE - 33, 0, 33);
 	put_node(page, PAGE - 33, 20);
 	assert_false(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
-}
-
-/* A node of it has the number of a page where a leaf's has sizes. */
-TEST(a_branch_has_keys_alone)
-{
-	_Alignas(8) uint8_t page[PAGE];
-
 	make_leaf(page);
 	set(page, KIND, 1);
 	assert_false(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
@@ -121,27 +113,38 @@ TEST(a_branch_has_keys_alone)
 	assert_true(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
 }
 
-static int open_file(void)
+/* --- pages of a file --- */
+
+static int file;
+
+/* The file stays open until LMDB has closed it, whose locks would go with it. */
+static int begin_file(void **state)
 {
 	char path[128];
-	int file;
+	int error = begin_txn(state);
 
-	xb_store_close(store);
-	store = NULL;
 	snprintf(path, sizeof(path), "%s/" XB_STORE_FILE, directory);
 	file = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(file >= 0);
-	return file;
+	return error || file < 0;
+}
+
+static int end_file(void **state)
+{
+	int error = end_txn(state);
+
+	close(file);
+	return error;
+}
+
+static bool read_page(size_t number, uint8_t page[PAGE])
+{
+	return pread(file, page, PAGE, (off_t)(number * PAGE)) == PAGE;
 }
 
 /* So many bytes at a place of the file are these. */
 static void spoil(size_t place, const void *bytes, size_t size)
 {
-	int file = open_file();
-
 	assert_int_equal(pwrite(file, bytes, size, (off_t)place), size);
-	close(file);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 }
 
 #define BIG_BYTES 10000
@@ -156,42 +159,32 @@ static MDB_val big_key(void)
 /* Returns where the file has the pages of the value. */
 static size_t put_big_value(void)
 {
-	uint8_t bytes[BIG_BYTES], page[PAGE];
+	uint8_t bytes[BIG_BYTES], page[PAGE] = {0};
 	MDB_val key = big_key(), value = {sizeof(bytes), bytes};
-	struct xb_txn *txn;
 	size_t number = 2;
-	int file;
 
 	memset(bytes, 0xa7, sizeof(bytes));
-	assert_int_equal(xb_store_write(store, &txn), 0);
 	assert_int_equal(mdb_put(txn->txn, store->changes, &key, &value, 0), 0);
 	txn->edits++;
-	assert_int_equal(xb_txn_commit(txn), 0);
-	file = open_file();
-	while (pread(file, page, PAGE, (off_t)(number * PAGE)) == PAGE &&
-	       (page[KIND] != 4 || page[FIRST_NODE] != 0xa7))
+	commit_and_go_on();
+	while (read_page(number, page) && (page[KIND] != 4 || page[FIRST_NODE] != 0xa7))
 		number++;
-	close(file);
 	assert_int_equal(page[KIND], 4);
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	return number * PAGE;
 }
 
 static int delete_big_value(void)
 {
 	const MDB_val key = big_key();
-	struct xb_txn *txn;
-	int error;
+	int error = xb_lmdbpage_check(txn->txn, store->changes, &key);
 
-	assert_int_equal(xb_store_write(store, &txn), 0);
-	error = xb_lmdbpage_check(txn->txn, store->changes, &key);
 	assert_int_equal(xb_lmdbpage_delete(txn->txn, store->changes, &key), error);
-	xb_txn_abort(txn);
+	abort_and_go_on();
 	return error;
 }
 
 /* LMDB would free as many pages as the first one says, whatever they have. */
-TEST_WITH(a_large_value_has_its_pages, begin, end)
+TEST_WITH(a_large_value_has_its_pages, begin_file, end_file)
 {
 	const size_t place = put_big_value();
 	const uint64_t number = place / PAGE, another = number + 1;
@@ -229,7 +222,6 @@ static void leave(const char *message)
 static enum search search(void)
 {
 	MDB_val key = big_key(), value = {0};
-	struct xb_txn *txn;
 	int status;
 	pid_t pid;
 
@@ -270,18 +262,18 @@ static bool has_big_key(const uint8_t page[PAGE])
 
 /* LMDB adds the place of a node to where the page begins, and so comes to pages that are in order.
  * A key in the one that was looked at last passes. */
-TEST_WITH(a_key_begins_where_its_page_has_a_node, begin, end)
+TEST_WITH(a_key_begins_where_its_page_has_a_node, begin_file, end_file)
 {
 	_Alignas(8) uint8_t page[PAGE], other[PAGE];
 	unsigned int roots = 0, behind = 0, passed = 0;
-	int file;
 
 	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	assert_ptr_not_equal(found, MAP_FAILED);
 	put_big_value();
-	file = open_file();
-	for (size_t number = 2; pread(file, page, PAGE, (off_t)(number * PAGE)) == PAGE; number++) {
+	xb_txn_abort(txn);
+	xb_store_close(store); /* for those that search */
+	for (size_t number = 2; read_page(number, page); number++) {
 		if (!has_big_key(page))
 			continue;
 		roots++;
@@ -289,24 +281,22 @@ TEST_WITH(a_key_begins_where_its_page_has_a_node, begin, end)
 		for (size_t i = 1; i <= REACH; i++) {
 			uint16_t place;
 
-			if (pread(file, other, PAGE, (off_t)((number + i) * PAGE)) != PAGE ||
+			if (!read_page(number + i, other) ||
 			    !xb_lmdbpage_is_sound(other, PAGE, number + i))
 				continue;
 			behind++;
 			place = (uint16_t)(i * PAGE + get(other, FIRST_NODE) + 2);
-			assert_int_equal(pwrite(file, &place, sizeof(place),
-						(off_t)(number * PAGE + FIRST_NODE)),
-					 sizeof(place));
+			spoil(number * PAGE + FIRST_NODE, &place, sizeof(place));
 			if (search() != ENDED)
 				passed++;
 		}
 	}
-	close(file);
 	munmap(found, sizeof(*found));
 	assert_int_equal(roots, 1);
 	assert_in_range(passed, 0, 1);
 	assert_true(behind > passed);
 	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
+	txn = NULL;
 }
 
 /* Where the newest of the first two pages has the root of the free pages, and how many wrote it. */
@@ -317,43 +307,29 @@ static size_t find_free_root(void)
 {
 	uint8_t pages[2][PAGE];
 	uint64_t numbers[2], root;
-	int file = open_file();
 
-	assert_int_equal(pread(file, pages, sizeof(pages), 0), sizeof(pages));
-	close(file);
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(read_page(i, pages[i]));
 		memcpy(&numbers[i], pages[i] + TRANSACTION_PLACE, sizeof(numbers[i]));
+	}
 	memcpy(&root, pages[numbers[1] > numbers[0]] + ROOT_PLACE, sizeof(root));
-	assert_int_equal(xb_store_open(directory, XB_STORE_READ, &store), 0);
 	return root * PAGE;
 }
 
-static int begin_to_write(void)
-{
-	struct xb_txn *txn;
-	int error = xb_store_write(store, &txn);
-
-	if (!error)
-		xb_txn_abort(txn);
-	return error;
-}
-
 /* LMDB compares its keys by itself, and copies the page at each commit. */
-TEST_WITH(nobody_writes_with_a_damaged_list_of_free_pages, begin, end)
+TEST_WITH(nobody_writes_with_a_damaged_list_of_free_pages, begin_file, end_file)
 {
 	const uint16_t beyond = PAGE + 16;
 	uint16_t upper;
 	size_t place;
-	int file;
 
 	put_big_value(); /* and frees the pages of the first commit */
 	place = find_free_root();
-	assert_int_equal(begin_to_write(), 0);
-	file = open_file();
+	abort_and_go_on();
+	xb_txn_abort(txn);
 	assert_int_equal(pread(file, &upper, sizeof(upper), (off_t)(place + UPPER)), sizeof(upper));
-	close(file);
 	spoil(place + UPPER, &beyond, sizeof(beyond));
-	assert_int_equal(begin_to_write(), -EIO);
+	assert_int_equal(xb_store_write(store, &txn), -EIO);
 	spoil(place + UPPER, &upper, sizeof(upper));
-	assert_int_equal(begin_to_write(), 0);
+	assert_int_equal(xb_store_write(store, &txn), 0);
 }
