@@ -8,9 +8,30 @@
 #include "support/cmocka.h"
 #include "support/waiting.h"
 
+static int begin_shared(void **state)
+{
+	int error = begin_txn(state);
+
+	share("a", XB_SHARE_PUBLISH);
+	return error;
+}
+
+static void forget(uint64_t last)
+{
+	assert_int_equal(xb_outbox_forget(txn, last), 0);
+	commit_and_go_on();
+}
+
+/* The log has these, the last of which has this number. */
+static void publish(struct xb_shared_changes *sent, uint64_t last)
+{
+	assert_int_equal(xb_outbox_published(txn, sent, last), 0);
+	xb_shared_changes_free(sent);
+	commit_and_go_on();
+}
+
 TEST(puts_go_before_deletes)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.0/24 a");
 	assert_waiting("1+192.0.2.0/24 a");
 	commit_change("-192.0.2.0/24 a; 192.0.2.9 a until 500 (why); b.example a");
@@ -21,7 +42,6 @@ TEST(puts_go_before_deletes)
 /* What comes to nothing is not published; neither is what no fleet shares. */
 TEST(the_net_result)
 {
-	share("a", XB_SHARE_PUBLISH);
 	assert_int_equal(xb_share_set(txn, "b", XB_SHARE_PUBLISH), 0);
 	assert_int_equal(xb_share_set(txn, "c", XB_SHARE_FOLLOW), 0);
 	commit_change("192.0.2.1 a until 500 (x)");
@@ -36,7 +56,6 @@ TEST(the_net_result)
 
 TEST(what_is_as_before_is_not_published)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a until 500 (x)");
 	assert_int_equal(xb_outbox_forget(txn, 1), 0);
 	commit_change("-192.0.2.1 a; 192.0.2.1 a until 500 (x)");
@@ -45,7 +64,6 @@ TEST(what_is_as_before_is_not_published)
 
 TEST(a_waiting_put_is_replaced_in_place)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a until 500");
 	commit_change("192.0.2.2 a");
 	commit_change("~192.0.2.1 a until 900 (later)");
@@ -83,7 +101,6 @@ TEST(what_the_log_has_goes)
 	struct xb_shared_changes sent;
 
 	assert_span(0, 0, 0, 0);
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a; 192.0.2.2 a");
 	commit_change("192.0.2.3 a; -192.0.2.1 a");
 	assert_span(4, 1, 4, 4);
@@ -91,22 +108,18 @@ TEST(what_the_log_has_goes)
 	assert_waits("192.0.2.9", 0);
 	assert_int_equal(xb_outbox_read(txn, 2, SIZE_MAX, &sent), 0);
 	assert_int_equal(sent.count, 2);
-	assert_int_equal(xb_outbox_published(txn, &sent, 2), 0);
-	xb_shared_changes_free(&sent);
-	commit_and_go_on();
+	publish(&sent, 2);
 	assert_waiting("3+192.0.2.3 a; 4-192.0.2.1 a");
 	assert_waits("192.0.2.2", 0);
 	assert_waits("192.0.2.1", 1);
 	assert_int_equal(xb_outbox_read(txn, 2, 1, &sent), 0);
 	assert_int_equal(sent.count, 1);
 	xb_shared_changes_free(&sent);
-	assert_int_equal(xb_outbox_forget(txn, 4), 0);
-	commit_and_go_on();
+	forget(4);
 	assert_span(0, 0, 0, 4);
 	assert_waits("192.0.2.1", 0);
 	/* The store is an older copy: these numbers were given before. */
-	assert_int_equal(xb_outbox_forget(txn, 9), 0);
-	commit_and_go_on();
+	forget(9);
 	commit_change("192.0.2.4 a");
 	assert_waiting("10+192.0.2.4 a");
 }
@@ -116,7 +129,6 @@ TEST(what_was_replaced_meanwhile_is_appended)
 {
 	struct xb_shared_changes sent;
 
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.0/24 a; 192.0.2.1 a until 500; 192.0.2.2 a");
 	commit_change("192.0.2.5 a");
 	assert_int_equal(xb_outbox_read(txn, 3, SIZE_MAX, &sent), 0);
@@ -135,9 +147,7 @@ TEST(what_was_replaced_meanwhile_is_appended)
 	free(sent.number);
 	sent.number = NULL;
 	commit_change("~192.0.2.5 a until 9");
-	assert_int_equal(xb_outbox_published(txn, &sent, 7), 0);
-	commit_and_go_on();
-	xb_shared_changes_free(&sent);
+	publish(&sent, 7);
 	assert_waiting("9+192.0.2.1 a; 12+192.0.2.5 a until 9; 13-192.0.2.0/24 a; "
 		       "14-192.0.2.2 a");
 }
@@ -149,14 +159,11 @@ TEST(what_the_log_lacks_stays)
 	const struct xb_shared_change change = {
 		.entry = entry_of("192.0.2.9"), .list = "a", .put = true};
 
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a; 192.0.2.2 a");
 	commit_change("-192.0.2.1 a; 192.0.2.3 a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3+192.0.2.3 a; 4-192.0.2.1 a");
 	assert_int_equal(xb_shared_changes_add(&sent, &change), 0);
-	assert_int_equal(xb_outbox_published(txn, &sent, 4), 0);
-	xb_shared_changes_free(&sent);
-	commit_and_go_on();
+	publish(&sent, 4);
 	assert_waiting("5+192.0.2.2 a; 6+192.0.2.3 a; 7-192.0.2.1 a");
 	assert_waits("192.0.2.1", 1);
 	assert_waits("192.0.2.2", 1);
@@ -165,17 +172,14 @@ TEST(what_the_log_lacks_stays)
 /* Nobody knows any more what the log got: only what was never replaced is surely there. */
 TEST(what_is_forgotten)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a; 192.0.2.2 a");
 	commit_change("~192.0.2.2 a until 8");
-	assert_int_equal(xb_outbox_forget(txn, 2), 0);
-	commit_and_go_on();
+	forget(2);
 	assert_waiting("3+192.0.2.2 a until 8");
 }
 
 TEST(expiry_is_not_published)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a until 500");
 	assert_int_equal(xb_outbox_forget(txn, 1), 0);
 	assert_int_equal(xb_expiry_sweep(txn, 600, NULL), 0);
@@ -205,7 +209,6 @@ TEST(a_flush_of_the_list_is_published)
 {
 	uint64_t count;
 
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a b; 0.0.0.0/1 a");
 	assert_int_equal(xb_flush_list(txn, list_of(txn, "a")->id, &count), 0);
 	commit_and_go_on();
@@ -232,7 +235,6 @@ TEST(a_flush_of_all_leaves_shared_lists)
 
 TEST(a_transaction_that_is_given_up)
 {
-	share("a", XB_SHARE_PUBLISH);
 	list_entry(txn, "192.0.2.1", "a");
 	abort_and_go_on();
 	assert_span(0, 0, 0, 0);
@@ -247,50 +249,49 @@ TEST(a_transaction_that_is_given_up)
 	assert_waiting("1+192.0.2.2 a");
 }
 
-static struct xb_shared_change change_of(const char *entry, const char *comment)
+/* comment NULL: a delete. */
+static struct xb_shared_change change_of(const char *entry, uint32_t expires, const char *comment)
 {
 	return (struct xb_shared_change){
 		.entry = entry_of(entry),
 		.list = "a",
 		.put = comment,
+		.expires = expires,
 		.comment = comment ? comment : "",
 		.comment_size = comment ? (uint32_t)strlen(comment) : 0,
 	};
 }
 
-/* comment NULL: a delete. */
 static int put_again(const char *entry, const char *comment, enum xb_again whose)
 {
-	struct xb_shared_change change = change_of(entry, comment);
+	struct xb_shared_change change = change_of(entry, 0, comment);
 
 	return xb_outbox_put_again(txn, &change, whose);
 }
 
 static int meets(const char *entry, const char *comment)
 {
-	struct xb_shared_change change = change_of(entry, comment);
+	struct xb_shared_change change = change_of(entry, 0, comment);
+
+	return xb_outbox_meets(txn, &change, false);
+}
+
+static int meets_until(const char *entry, uint32_t expires)
+{
+	struct xb_shared_change change = change_of(entry, expires, "");
 
 	return xb_outbox_meets(txn, &change, false);
 }
 
 static int meets_former(const char *entry, const char *comment)
 {
-	struct xb_shared_change change = change_of(entry, comment);
+	struct xb_shared_change change = change_of(entry, 0, comment);
 
 	return xb_outbox_meets(txn, &change, true);
 }
 
-static int meets_until(const char *entry, uint32_t expires)
-{
-	struct xb_shared_change change = change_of(entry, "");
-
-	change.expires = expires;
-	return xb_outbox_meets(txn, &change, false);
-}
-
 static void put_three_again(void)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_and_go_on();
 	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 1);
 	assert_int_equal(put_again("192.0.2.2", "mine", XB_AGAIN_OWN), 1);
@@ -300,12 +301,10 @@ static void put_three_again(void)
 /* The log has a number that was not given here: it was given to other changes. */
 TEST(what_an_older_store_has_is_not_forgotten)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a; 192.0.2.2 a");
 	commit_change("-192.0.2.1 a");
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a; 3-192.0.2.1 a");
-	assert_int_equal(xb_outbox_forget(txn, 9), 0);
-	commit_and_go_on();
+	forget(9);
 	assert_waiting("10+192.0.2.2 a; 11-192.0.2.1 a");
 	assert_waits("192.0.2.1", 1);
 	assert_waits("192.0.2.2", 1);
@@ -335,7 +334,6 @@ TEST(what_is_published_again_makes_way)
 
 TEST(what_a_snapshot_had_is_older)
 {
-	share("a", XB_SHARE_PUBLISH);
 	for (unsigned int i = 1; i <= 4; i++) {
 		char text[32];
 
@@ -413,7 +411,6 @@ TEST(a_former_change_while_others_are_missing)
 
 TEST(what_is_published_again_is_no_newer)
 {
-	share("a", XB_SHARE_PUBLISH);
 	commit_change("192.0.2.1 a");
 	assert_int_equal(put_again("192.0.2.1", "old", XB_AGAIN_OWN), 0);
 	assert_int_equal(put_again("192.0.2.1", NULL, XB_AGAIN_OWN), 0);
@@ -430,4 +427,4 @@ TEST(what_is_published_again_is_no_newer)
 	assert_waiting("1+192.0.2.1 a; 2+192.0.2.2 a (same); 4+192.0.2.3 a");
 }
 
-EACH_TEST(begin_txn, end_txn);
+EACH_TEST(begin_shared, end_txn);
