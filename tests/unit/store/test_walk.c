@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Walks on both sides of the table, and the entries that cover a given one. */
+/* Walks on both sides of the table, the entries that cover a given one, and what the allowlist
+ * exempts: entries that cover it or lie in it, whole lists, reasons. */
 #include "store/covers.h"
+#include "store/exempt.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
 #include "support/scratch_txn.h"
@@ -164,6 +166,153 @@ TEST(what_has_expired_covers_nothing)
 	assert_covers("192.0.2.1", "192.0.2.1 x until 500; 192.0.2.0/24 x");
 	txn->as_of = 500;
 	assert_covers("192.0.2.1", "192.0.2.0/24 x");
+}
+
+/* --- what is exempt --- */
+
+/* "COUNT LISTED by ALLOWED: WHY", "" for none. */
+static void assert_exempt(const struct xb_exemptions *exempt, const char *expected)
+{
+	char text[512] = "", listed[XB_ENTRY_TEXT], allowed[XB_ENTRY_TEXT];
+
+	if (exempt->count) {
+		assert_true(xb_entry_is_allow(&exempt->allowed));
+		assert_false(xb_entry_is_allow(&exempt->listed));
+		snprintf(text, sizeof(text), "%u %s by %s: %s", (unsigned int)exempt->count,
+			 xb_entry_format(&exempt->listed, listed),
+			 xb_entry_format(&exempt->allowed, allowed), exempt->why);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void assert_entry(const char *listed, const char *expected)
+{
+	struct xb_exemptions exempt = {0};
+	struct xb_entry entry = entry_of(listed);
+
+	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
+	assert_exempt(&exempt, expected);
+}
+
+static void assert_list(const char *list, const char *expected)
+{
+	struct xb_exemptions exempt = {0};
+
+	assert_int_equal(xb_exempt_list(txn, list_of(txn, list)->id, &exempt), 0);
+	assert_exempt(&exempt, expected);
+}
+
+TEST(entries_that_cover_and_lie_within)
+{
+	assert_entry("0.0.0.0/0", "");
+	change_lists(
+		txn,
+		"!192.0.2.0/24 office; !192.0.2.128/25 allow; !198.51.100.1 allow; !198.51.100.9 "
+		"allow; !198.51.101.1 allow; !2001:db8::/32 allow; !example.com allow");
+	/* by the longest that covers it, which alone suffices */
+	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.0/24: list office");
+	assert_entry("192.0.2.129", "1 192.0.2.129 by 192.0.2.128/25: list allow");
+	assert_entry("192.0.3.0", "");
+	assert_entry("192.0.1.255", "");
+	/* the same, and what lies in it */
+	assert_entry("192.0.2.0/24", "2 192.0.2.0/24 by 192.0.2.0/24: list office");
+	assert_entry("198.51.100.1", "1 198.51.100.1 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.0/24", "2 198.51.100.0/24 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.0/29", "1 198.51.100.0/29 by 198.51.100.1: list allow");
+	assert_entry("198.51.100.2/31", "");
+	/* of its own family only, names not at all */
+	assert_entry("0.0.0.0/0", "5 0.0.0.0/0 by 192.0.2.0/24: list office");
+	assert_entry("::/0", "1 ::/0 by 2001:db8::/32: list allow");
+	assert_entry("2001:db8::1", "1 2001:db8::1 by 2001:db8::/32: list allow");
+	assert_entry("2001:db9::1", "");
+	assert_entry("example.com", "");
+	assert_entry("www.example.com", "");
+}
+
+TEST(the_first_is_kept)
+{
+	struct xb_entry first = entry_of("192.0.2.1"), second = entry_of("198.51.100.1");
+	struct xb_exemptions exempt = {0};
+
+	change_lists(txn, "!192.0.2.1 one; !198.51.100.1 two");
+	assert_int_equal(xb_exempt_entry(txn, &second, &exempt), 0);
+	assert_int_equal(xb_exempt_entry(txn, &first, &exempt), 0);
+	assert_exempt(&exempt, "2 198.51.100.1 by 198.51.100.1: list two");
+}
+
+TEST(reasons)
+{
+	struct xb_entry entry = entry_of("192.0.2.2");
+	struct xb_exemptions exempt = {0};
+	char longest[256];
+
+	change_lists(txn, "!192.0.2.1 auto:gateway (default route of eth0) office");
+	assert_entry("192.0.2.1", "1 192.0.2.1 by 192.0.2.1: gateway, default route of eth0");
+	memset(longest, 'c', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	list_with(txn, "!192.0.2.2", "auto:gateway", 0, longest);
+	assert_int_equal(xb_exempt_entry(txn, &entry, &exempt), 0);
+	assert_int_equal(strlen(exempt.why), sizeof(exempt.why) - 1);
+}
+
+/* There listed sources pass. */
+TEST(nothing_under_allow_only)
+{
+	change_lists(txn, "!192.0.2.1 allow; 192.0.2.1 default");
+	assert_list("default", "1 192.0.2.1 by 192.0.2.1: list allow");
+	txn->meta.policy = XB_POLICY_ALLOW_ONLY;
+	assert_entry("192.0.2.1", "");
+	assert_list("default", "");
+}
+
+TEST(whole_lists)
+{
+	change_lists(txn,
+		     "10.0.0.0/8 a; 192.0.2.0/25 a; 2001:db8::/32 a; example.com a; 0.0.0.0/0 b; "
+		     "!example.com allow");
+	assert_list("a", "");
+	list_entry(txn, "!198.51.100.1", "allow"); /* only b has it */
+	assert_list("a", "");
+	assert_list("b", "1 0.0.0.0/0 by 198.51.100.1: list allow");
+	list_entry(txn, "!192.0.2.0/24", "allow"); /* wider than what a has */
+	assert_list("a", "");
+	assert_list("b", "2 0.0.0.0/0 by 192.0.2.0/24: list allow");
+	/* of each kind, the widest of those with counters too */
+	change_lists(txn, "!192.0.2.0/25 allow; !192.0.2.127 allow; !2001:db8::/32 allow; "
+			  "!2001:db8::1 allow");
+	assert_list("a", "4 192.0.2.0/25 by 192.0.2.0/25: list allow");
+	list_entry(txn, "!10.0.0.1", "allow"); /* below a prefix without counters */
+	assert_list("a", "5 10.0.0.0/8 by 10.0.0.1: list allow");
+	assert_list("empty", "");
+}
+
+/* Enough for a few records, allowed ones in the last. */
+static void fill(void)
+{
+	char text[64];
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "10.%u.%u.1", i % 200, i / 200 * 7);
+		list_entry(txn, text, "default");
+	}
+	for (unsigned int i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
+		list_entry(txn, text, "allow");
+	}
+	commit_and_go_on();
+}
+
+/* The allowlist is what the transaction has in memory, until the list is looked into. */
+TEST(what_is_being_changed)
+{
+	char longest[200];
+
+	fill();
+	memset(longest, 'c', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	list_with(txn, "10.0.0.0", "a", 0, longest);
+	list_entry(txn, "!10.0.0.0", "office");
+	assert_list("a", "1 10.0.0.0 by 10.0.0.0: list office");
 }
 
 EACH_TEST(begin_txn, end_txn);
