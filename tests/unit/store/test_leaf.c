@@ -337,59 +337,33 @@ TEST(load_replaces)
 }
 
 /* values: "v" at place 0. */
-#define VALUES "\x02\x01v"
+#define VALUES	    "\2\1v"
+#define BYTES(text) (text), sizeof(text) - 1
 
 /* Where an entry can be read, what is written ends with the damage, not before. */
 TEST(damage_is_noticed)
 {
-	static const char long_key[6 + 257 + 1] = VALUES "\x00\x81\x02";
+	static const char long_key[6 + 257 + 2] = VALUES "\0\201\2";
 	static const struct {
 		const char *what, *bytes;
 		size_t size;
 		bool is_read; /* it shows only when both are written */
 	} cases[] = {
-		{"nothing", "", 0},
-		{"a size without end", "\x80", 1},
-		{"a size of six bytes", "\x80\x80\x80\x80\x80\x00", 6},
-		{"values behind the end", "\x02\x01", 2},
-		{"more shared than there is", VALUES "\x01\x00\x00", 6},
-		{"a key behind the end",
-		 VALUES "\x00\x04"
-			"ab\x00",
-		 7},
-		{"a key without a value",
-		 VALUES "\x00\x01"
-			"a",
-		 6},
-		{"a value behind the values",
-		 VALUES "\x00\x01"
-			"a\x02",
-		 7},
-		{"a value that is too long",
-		 "\x02\x02v\x00\x01"
-		 "a\x00",
-		 7},
-		{"a value without values",
-		 "\x00\x00\x01"
-		 "a\x00",
-		 5},
-		{"a key of 257 bytes", long_key, sizeof(long_key)},
-		{"half an entry",
-		 VALUES "\x00\x01"
-			"a\x00\x00",
-		 8},
-		{"half an entry behind two",
-		 VALUES "\x00\x01"
-			"a\x00\x00\x01"
-			"b\x00\x07",
-		 12},
+		{"nothing", BYTES("")},
+		{"a size without end", BYTES("\200")},
+		{"a size of six bytes", BYTES("\200\200\200\200\200\0")},
+		{"values behind the end", BYTES("\2\1")},
+		{"more shared than there is", BYTES(VALUES "\1\0\0")},
+		{"a key behind the end", BYTES(VALUES "\0\4ab\0")},
+		{"a key without a value", BYTES(VALUES "\0\1a")},
+		{"a value behind the values", BYTES(VALUES "\0\1a\2")},
+		{"a value that is too long", BYTES("\2\2v\0\1a\0")},
+		{"a value without values", BYTES("\0\0\1a\0")},
+		{"a key of 257 bytes", BYTES(long_key)},
+		{"half an entry", BYTES(VALUES "\0\1a\0\0")},
+		{"half an entry behind two", BYTES(VALUES "\0\1a\0\0\1b\0\7")},
 		/* They would need more room when both are written than the values had. */
-		{"values that overlap",
-		 "\x04\x03\x02"
-		 "vw\x00\x01"
-		 "a\x00\x00\x01"
-		 "b\x01",
-		 13, true},
+		{"values that overlap", BYTES("\4\3\2vw\0\1a\0\0\1b\1"), true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
