@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "store/leaf.h"
-#include "support/amount.h"
 #include "support/cmocka.h"
-#include "support/random.h"
 
 static int find(struct xb_leaf *leaf, const char *key)
 {
@@ -78,9 +76,12 @@ TEST(keys_are_in_order)
 	put(&leaf, "b", "1");
 	put(&leaf, "abc", "2");
 	put(&leaf, "a", "1");
+	put(&leaf, "", "1");
 	put(&leaf, "\xff", "3");
 	put(&leaf, "ab", "2");
-	assert_holds(&leaf, "a=1 ab=2 abc=2 b=1 \xff=3");
+	assert_holds(&leaf, "=1 a=1 ab=2 abc=2 b=1 \xff=3");
+	drop(&leaf, "");
+	assert_int_equal(find(&leaf, ""), 0);
 	put(&leaf, "ab", "4");
 	put(&leaf, "ab", "5");
 	assert_holds(&leaf, "a=1 ab=5 abc=2 b=1 \xff=3");
@@ -93,6 +94,11 @@ TEST(keys_are_in_order)
 	assert_holds(&leaf, "");
 	put(&leaf, "c", "1");
 	assert_holds(&leaf, "c=1");
+	/* A key that begins as the one behind which it would have come. */
+	put(&leaf, "d1", "1");
+	drop(&leaf, "d1");
+	put(&leaf, "d2", "1");
+	assert_holds(&leaf, "c=1 d2=1");
 	xb_leaf_free(&leaf);
 }
 
@@ -173,64 +179,6 @@ TEST(sizes_of_keys_and_values)
 	assert_int_equal(more, 0);
 	assert_int_equal(count, 28);
 	free(record);
-}
-
-#define KEYS 120 /* of up to four of the letters below */
-
-static size_t key_of(unsigned int i, uint8_t key[4])
-{
-	static const uint8_t letters[] = {0, 1, 255};
-	size_t size = 0;
-
-	for (; i; i = (i - 1) / 3)
-		key[size++] = letters[(i - 1) % 3];
-	return size;
-}
-
-static void assert_model(struct xb_leaf *leaf, const uint8_t *model, bool wild)
-{
-	for (unsigned int i = 0; i < KEYS; i++) {
-		unsigned int one = wild ? random_word() % KEYS : i;
-		uint8_t key[4];
-		size_t size = key_of(one, key);
-
-		assert_int_equal(xb_leaf_find(leaf, key, size), model[one] != 0);
-		if (model[one])
-			assert_memory_equal(leaf->place.value, &model[one], 1);
-	}
-}
-
-/* Changes at random places, against an array; then as a record, and back. */
-TEST(against_an_array)
-{
-	random_begin();
-	for (uint32_t round = 0; round < amount(100, 2000); round++) {
-		uint8_t model[KEYS] = {0}, key[4], *record;
-		struct xb_leaf leaf = {0}, back = {0};
-		size_t size;
-
-		for (uint32_t step = random_word() % 400; step; step--) {
-			unsigned int one = random_word() % KEYS;
-			uint8_t value = (uint8_t)(1 + random_word() % 3);
-			size_t bytes = key_of(one, key);
-
-			assert_int_equal(xb_leaf_find(&leaf, key, bytes), model[one] != 0);
-			if (random_word() % 3)
-				assert_int_equal(xb_leaf_put(&leaf, key, bytes, &value, 1), 0);
-			else if (model[one])
-				assert_int_equal(xb_leaf_remove(&leaf), value = 0);
-			else
-				continue;
-			model[one] = value;
-		}
-		assert_model(&leaf, model, true);
-		record = write_all(&leaf, &size);
-		assert_int_equal(xb_leaf_load(&back, record, size), 0);
-		free(record);
-		assert_model(&back, model, false);
-		xb_leaf_free(&leaf);
-		xb_leaf_free(&back);
-	}
 }
 
 /* --- records --- */
