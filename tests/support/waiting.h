@@ -48,17 +48,4 @@ static inline void share(const char *list, uint32_t flags)
 	assert_int_equal(xb_share_set(txn, list, flags), 0);
 }
 
-static inline void unlist(const char *text, const char *list)
-{
-	struct xb_entry entry = entry_of(text);
-	enum xb_removal removal;
-
-	assert_int_equal(xb_member_remove(txn, &entry, list_of(txn, list)->id, &removal), 0);
-}
-
-static inline void renew(const char *text, const char *list, uint32_t expires, const char *comment)
-{
-	put_entry(txn, text, list, expires, comment, XB_RENEW_EXPIRY | XB_RENEW_COMMENT);
-}
-
 #endif

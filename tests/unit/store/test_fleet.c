@@ -5,6 +5,7 @@
 #include "store/expiry.h"
 #include "store/flush.h"
 #include "store/logtail.h"
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 #include "support/waiting.h"
@@ -429,6 +430,7 @@ static void change_by_chance(void)
 	const char *list = list_name(random_word() % LISTS);
 	uint32_t expires = random_word() % 2 ? 0 : NOW + random_word() % 100;
 	uint64_t count;
+	char text[80];
 
 	switch (random_word() % 64) {
 	case 0:
@@ -443,11 +445,13 @@ static void change_by_chance(void)
 	default:
 		break;
 	}
-	if (random_word() % 3)
-		renew(entry_text(random_word() % ENTRIES), list, expires,
-		      random_word() % 2 ? "why" : NULL);
-	else
-		unlist(entry_text(random_word() % ENTRIES), list);
+	if (random_word() % 3) {
+		put_entry(txn, entry_text(random_word() % ENTRIES), list, expires,
+			  random_word() % 2 ? "why" : NULL, XB_RENEW_EXPIRY | XB_RENEW_COMMENT);
+	} else {
+		snprintf(text, sizeof(text), "-%s %s", entry_text(random_word() % ENTRIES), list);
+		change_lists(txn, text);
+	}
 }
 
 /* What somebody has who was told the outbox, in order. */
@@ -522,7 +526,7 @@ TEST(digests_and_outbox_by_chance)
 	for (uint32_t i = 0; i < LISTS - 1; i++)
 		share(list_name(i), i < LISTS - 2 ? XB_SHARE_PUBLISH : XB_SHARE_FOLLOW);
 	commit_and_go_on();
-	for (int round = 0; round < 400; round++) {
+	for (uint32_t round = 0; round < amount(200, 1000); round++) {
 		for (uint32_t left = 1 + random_word() % 12; left; left--)
 			change_by_chance();
 		if (random_word() % 8) {

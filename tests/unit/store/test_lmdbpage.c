@@ -50,45 +50,33 @@ static void make_leaf(uint8_t page[PAGE])
 TEST(each_part_of_a_page_counts)
 {
 	static const struct {
-		size_t place;
-		uint16_t value;
+		size_t place, count;
+		uint16_t values[7];
 	} damages[] = {
-		{0, NUMBER + 1},
-		{KIND, 0},
-		{KIND, 4},
-		{KIND, 0x22}, /* a leaf without nodes */
-		{LOWER, 0},
-		{LOWER, 15},
-		{LOWER, 16},
-		{LOWER, 19},
-		{LOWER, 21},
-		{LOWER, 22},
-		{LOWER, PAGE - 32},
-		{UPPER, 0},
-		{UPPER, PAGE - 32},
-		{UPPER, PAGE - 32 - 26},
-		{UPPER, PAGE + 16},
-		{FIRST_NODE, PAGE - 31},
-		{FIRST_NODE, PAGE - 4},
-		{FIRST_NODE, PAGE + 32},
-		{SECOND_NODE, 20},
-		{PAGE - 32, 22},
-		{PAGE - 32, 18},
-		{PAGE - 32 + 2, 1},
-		{PAGE - 32 + 4, 4}, /* of several values */
-		{PAGE - 32 + 6, 0xffff},
-		{PAGE - 32 - 24, 40},
+		{0, 1, {NUMBER + 1}},
+		{KIND, 3, {0, 4, 0x22}}, /* the last: a leaf without nodes */
+		{LOWER, 7, {0, 15, 16, 19, 21, 22, PAGE - 32}},
+		{UPPER, 4, {0, PAGE - 32, PAGE - 32 - 26, PAGE + 16}},
+		{FIRST_NODE, 3, {PAGE - 31, PAGE - 4, PAGE + 32}},
+		{SECOND_NODE, 1, {20}},
+		{PAGE - 32, 2, {22, 18}},
+		{PAGE - 32 + 2, 1, {1}},
+		{PAGE - 32 + 4, 1, {4}}, /* of several values */
+		{PAGE - 32 + 6, 1, {0xffff}},
+		{PAGE - 32 - 24, 1, {40}},
 	};
 	_Alignas(8) uint8_t page[PAGE];
 
 	make_leaf(page);
 	assert_true(xb_lmdbpage_is_sound(page, PAGE, NUMBER));
-	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		make_leaf(page);
-		set(page, damages[i].place, damages[i].value);
-		if (xb_lmdbpage_is_sound(page, PAGE, NUMBER))
-			fail_msg("%u at %zu passes", damages[i].value, damages[i].place);
-	}
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
+		for (size_t j = 0; j < damages[i].count; j++) {
+			make_leaf(page);
+			set(page, damages[i].place, damages[i].values[j]);
+			if (xb_lmdbpage_is_sound(page, PAGE, NUMBER))
+				fail_msg("%u at %zu passes", damages[i].values[j],
+					 damages[i].place);
+		}
 }
 
 /* A node at an odd place lies over the byte that makes the other one even. A node of a branch has

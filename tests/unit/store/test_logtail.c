@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The newest entries of the log: what is there, what a rewind takes out, what becomes too old. */
-#include <endian.h>
-
 #include "store/logtail.h"
 #include "support/cmocka.h"
 #include "support/waiting.h"
@@ -31,18 +29,23 @@ static void assert_span(uint64_t term, uint64_t first, uint64_t last)
 	assert_int_equal(to, last);
 }
 
-TEST(without_a_fleet)
+/* Of terms 1 and 2; there are no others. */
+static void assert_spans(uint64_t first, uint64_t last, uint64_t first2, uint64_t last2)
 {
-	assert_int_equal(xb_logtail_append(txn, 1, 1, "x", 1), -EINVAL);
-	assert_int_equal(xb_logtail_cut(txn, 1, 1), -EINVAL);
-	assert_entry(1, 1, NULL);
-	assert_span(1, 0, 0);
+	assert_span(0, 0, 0);
+	assert_span(1, first, last);
+	assert_span(2, first2, last2);
+	assert_span(3, 0, 0);
 }
 
 TEST(entries_in_a_row)
 {
+	assert_int_equal(xb_logtail_append(txn, 1, 1, "x", 1), -EINVAL);
+	assert_int_equal(xb_logtail_cut(txn, 1, 1), -EINVAL);
+	assert_entry(1, 1, NULL);
+	assert_spans(0, 0, 0, 0);
 	share("a", XB_SHARE_FOLLOW);
-	assert_span(1, 0, 0);
+	assert_spans(0, 0, 0, 0);
 	append(1, 7, "seven");
 	append(1, 8, "eight");
 	append(2, 9, "nine");
@@ -51,10 +54,11 @@ TEST(entries_in_a_row)
 	assert_entry(1, 8, "eight");
 	assert_entry(2, 8, NULL);
 	assert_entry(2, 9, "nine");
-	assert_span(0, 0, 0);
-	assert_span(1, 7, 8);
-	assert_span(2, 9, 9);
-	assert_span(3, 0, 0);
+	assert_spans(7, 8, 9, 9);
+	/* What stands before a gap does not lead to what stands behind it. */
+	append(2, 13, "later");
+	assert_spans(7, 8, 13, 13);
+	assert_entry(2, 9, NULL);
 }
 
 TEST(a_rewind)
@@ -65,28 +69,14 @@ TEST(a_rewind)
 	append(2, 601, "y");
 	assert_int_equal(xb_logtail_cut(txn, 1, 598), 0);
 	commit_and_go_on();
-	assert_span(1, 1, 598);
-	assert_span(2, 0, 0);
+	assert_spans(1, 598, 0, 0);
 	append(1, 599, "x");
 	append(1, 300, "other");
-	assert_span(1, 1, 300);
+	assert_spans(1, 300, 0, 0);
 	assert_entry(1, 300, "other");
 	assert_entry(1, 301, NULL);
 	assert_int_equal(xb_logtail_cut(txn, 1, 0), 0);
-	assert_span(1, 0, 0);
-}
-
-/* What stands before a gap does not lead to what stands behind it. */
-TEST(a_gap)
-{
-	share("a", XB_SHARE_FOLLOW);
-	append(1, 1, "x");
-	append(1, 2, "x");
-	append(2, 3, "y");
-	append(2, 7, "z");
-	assert_span(1, 1, 2);
-	assert_span(2, 7, 7);
-	assert_entry(2, 3, NULL);
+	assert_spans(0, 0, 0, 0);
 }
 
 TEST(the_oldest_go)
@@ -94,7 +84,6 @@ TEST(the_oldest_go)
 	const size_t size = (size_t)10 << 20;
 	char *bytes = calloc(1, size);
 	const void *entry;
-	uint64_t first, last;
 	size_t found;
 
 	assert_non_null(bytes);
@@ -109,16 +98,13 @@ TEST(the_oldest_go)
 	assert_int_equal(xb_logtail_cut(txn, 2, 4), 0);
 	for (uint64_t i = 5; i <= 7; i++)
 		assert_int_equal(xb_logtail_append(txn, 2, i, bytes, size), 0);
-	assert_span(1, 3, 3);
+	assert_spans(3, 3, 4, 7);
 	/* One that is too large by itself is kept alone. */
 	free(bytes);
 	bytes = calloc(1, XB_LOGTAIL_BYTES + 1);
 	assert_non_null(bytes);
 	assert_int_equal(xb_logtail_append(txn, 2, 8, bytes, XB_LOGTAIL_BYTES + 1), 0);
-	assert_int_equal(xb_logtail_span(txn, 2, &first, &last), 0);
-	assert_int_equal(first, 8);
-	assert_int_equal(last, 8);
-	assert_span(1, 0, 0);
+	assert_spans(0, 0, 8, 8);
 	assert_int_equal(xb_logtail_get(txn, 2, 8, &entry, &found), 1);
 	assert_int_equal(found, XB_LOGTAIL_BYTES + 1);
 	free(bytes);

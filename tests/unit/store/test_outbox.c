@@ -189,7 +189,7 @@ TEST(expiry_is_not_published)
 	/* Unless it was made to expire so early here, which the others do not know. */
 	commit_change("192.0.2.1 a until 9000");
 	assert_int_equal(xb_outbox_forget(txn, 2), 0);
-	renew("192.0.2.1", "a", 700, NULL);
+	change_lists(txn, "~192.0.2.1 a until 700");
 	assert_int_equal(xb_expiry_sweep(txn, 700, NULL), 0);
 	commit_and_go_on();
 	assert_waiting("3+192.0.2.1 a until 700");
