@@ -177,43 +177,44 @@ TEST(as_deep_as_may_be_and_deeper)
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 7 levels of arrays");
 }
 
+/* The first line of an array, or of two, the second within the first. */
+static void feed_arrays(const char *before, int nodes)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s*%d\r\n", before, nodes);
+	feed_text(text);
+}
+
+static void feed_numbers(int count)
+{
+	while (count--)
+		feed_text(":1\r\n");
+}
+
 /* Of what an array only claims there are no nodes yet. */
 TEST(as_many_nodes_as_may_be)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX - 1);
-	feed_text(text);
-	assert_int_equal(replies_next(&answers, &ended), 0);
-	assert_int_equal(answers.count, 1);
-	for (int i = 1; i < REDIS_NODES_MAX; i++)
-		feed_text(":1\r\n");
-	assert_int_equal(replies_next(&answers, &ended), 1);
-	assert_int_equal(answers.count, REDIS_NODES_MAX);
-	/* The next one begins anew. */
-	feed_text(text);
-	assert_int_equal(replies_next(&answers, &ended), 0);
+	for (int again = 0; again < 2; again++) {
+		feed_arrays("", REDIS_NODES_MAX - 1);
+		assert_int_equal(replies_next(&answers, &ended), 0);
+		assert_int_equal(answers.count, 1);
+		feed_numbers(REDIS_NODES_MAX - 1);
+		assert_int_equal(replies_next(&answers, &ended), 1);
+		assert_int_equal(answers.count, REDIS_NODES_MAX);
+	}
 }
 
+/* In one array, and in several together. */
 TEST(too_many_nodes)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "*%d\r\n", REDIS_NODES_MAX);
-	feed_text(text);
+	feed_arrays("", REDIS_NODES_MAX);
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 262144 nodes");
-}
-
-/* Several arrays together. */
-TEST(too_many_nodes_in_all)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "*2\r\n*%d\r\n", REDIS_NODES_MAX - 3);
-	feed_text(text);
+	replies_free(&answers);
+	assert_int_equal(begin(NULL), 0);
+	feed_arrays("*2\r\n", REDIS_NODES_MAX - 3);
 	assert_int_equal(replies_next(&answers, &ended), 0);
-	for (int i = 3; i < REDIS_NODES_MAX; i++)
-		feed_text(":1\r\n");
+	feed_numbers(REDIS_NODES_MAX - 3);
 	feed_text("*1\r\n");
 	assert_refused(REDIS_TOO_LARGE, "the server sent an answer beyond 262144 nodes");
 }
