@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What waits to be published: order, replacement in place, what becomes of it when the log has it.
  */
-#include <endian.h>
 
 #include "store/expiry.h"
 #include "store/flush.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records of all tables that are damaged, or that nobody writes so: whoever reads one says so, and
  * takes nothing of it. */
-#include <endian.h>
 
 #include "store/changelog.h"
 #include "store/covers.h"

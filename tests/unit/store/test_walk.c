@@ -292,12 +292,9 @@ static void fill(void)
 	char text[64];
 
 	for (unsigned int i = 0; i < 2000; i++) {
-		snprintf(text, sizeof(text), "10.%u.%u.1", i % 200, i / 200 * 7);
-		list_entry(txn, text, "default");
-	}
-	for (unsigned int i = 0; i < 2000; i++) {
 		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
 		list_entry(txn, text, "allow");
+		list_entry(txn, text + 1, "default");
 	}
 	commit_and_go_on();
 }
