@@ -170,7 +170,7 @@ static size_t any_page(void)
 
 TEST(every_damage_is_survived)
 {
-	const uint32_t tries = amount(150, 5000);
+	const uint32_t tries = amount(75, 5000);
 
 	for (uint32_t i = 0; i < tries; i++) {
 		size_t page = any_page();
@@ -209,7 +209,7 @@ TEST(every_header_is_survived)
 	static const uint16_t flags[] = {0x22, 0x21, 0, 1, 2, 4, 0xffff},
 			      lower[] = {0, 3, 15, 16, 19, 0x7ff, 0x1010, 0xffff},
 			      upper[] = {0, 15, 0x1010, 0x7fff, 0xffff};
-	const uint32_t rounds = amount(4, 100);
+	const uint32_t rounds = amount(2, 100);
 
 	for (uint32_t i = 0; i < rounds * page_count; i++) {
 		size_t page = i % page_count;
