@@ -11,21 +11,6 @@
 #include "store/membership.h"
 #include "support/listed.h"
 
-static inline void put_entry(struct xb_txn *txn, const char *entry, const char *list,
-			     const char *expires, const char *comment)
-{
-	struct xb_entry put = entry_of(entry);
-	struct xb_membership member = {.list = list_of(txn, list)->id,
-				       .added = 1,
-				       .expires = expires ? (uint32_t)atoll(expires) : 0,
-				       .comment = comment ? comment : "",
-				       .comment_size = comment ? (uint32_t)strlen(comment) : 0};
-	enum xb_put result;
-
-	assert_int_equal(
-		xb_member_put(txn, &put, &member, XB_RENEW_EXPIRY | XB_RENEW_COMMENT, &result), 0);
-}
-
 static inline void take_entry(struct xb_txn *txn, const char *entry, const char *list)
 {
 	struct xb_entry gone = entry_of(entry);
@@ -60,7 +45,8 @@ static inline void make_changes(struct xb_txn *txn, const char *changes)
 		second = strsep(&change, " ");
 		third = strsep(&change, " ");
 		if (*first == '+')
-			put_entry(txn, first + 1, second, third, change);
+			put_entry(txn, first + 1, second, third ? (uint32_t)atoll(third) : 0,
+				  change, XB_RENEW_EXPIRY | XB_RENEW_COMMENT);
 		else if (*first == '-')
 			take_entry(txn, first + 1, second);
 		else if (*first)

@@ -430,7 +430,7 @@ static void change_by_chance(void)
 	const char *list = list_name(random_word() % LISTS);
 	uint32_t expires = random_word() % 2 ? 0 : NOW + random_word() % 100;
 	uint64_t count;
-	char text[80];
+	char text[128];
 
 	switch (random_word() % 64) {
 	case 0:

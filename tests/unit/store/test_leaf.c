@@ -297,19 +297,19 @@ TEST(damage_is_noticed)
 		size_t size;
 		bool is_read; /* it shows only when both are written */
 	} cases[] = {
-		{"nothing", BYTES("")},
-		{"a size without end", BYTES("\200")},
-		{"a size of six bytes", BYTES("\200\200\200\200\200\0")},
-		{"values behind the end", BYTES("\2\1")},
-		{"more shared than there is", BYTES(VALUES "\1\0\0")},
-		{"a key behind the end", BYTES(VALUES "\0\4ab\0")},
-		{"a key without a value", BYTES(VALUES "\0\1a")},
-		{"a value behind the values", BYTES(VALUES "\0\1a\2")},
-		{"a value that is too long", BYTES("\2\2v\0\1a\0")},
-		{"a value without values", BYTES("\0\0\1a\0")},
-		{"a key of 257 bytes", BYTES(long_key)},
-		{"half an entry", BYTES(VALUES "\0\1a\0\0")},
-		{"half an entry behind two", BYTES(VALUES "\0\1a\0\0\1b\0\7")},
+		{"nothing", BYTES(""), false},
+		{"a size without end", BYTES("\200"), false},
+		{"a size of six bytes", BYTES("\200\200\200\200\200\0"), false},
+		{"values behind the end", BYTES("\2\1"), false},
+		{"more shared than there is", BYTES(VALUES "\1\0\0"), false},
+		{"a key behind the end", BYTES(VALUES "\0\4ab\0"), false},
+		{"a key without a value", BYTES(VALUES "\0\1a"), false},
+		{"a value behind the values", BYTES(VALUES "\0\1a\2"), false},
+		{"a value that is too long", BYTES("\2\2v\0\1a\0"), false},
+		{"a value without values", BYTES("\0\0\1a\0"), false},
+		{"a key of 257 bytes", BYTES(long_key), false},
+		{"half an entry", BYTES(VALUES "\0\1a\0\0"), false},
+		{"half an entry behind two", BYTES(VALUES "\0\1a\0\0\1b\0\7"), false},
 		/* They would need more room when both are written than the values had. */
 		{"values that overlap", BYTES("\4\3\2vw\0\1a\0\0\1b\1"), true},
 	};

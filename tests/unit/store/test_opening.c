@@ -182,10 +182,10 @@ TEST(once_in_a_process)
 /* It has our lock, and LMDB's mutex. */
 static bool writes(void)
 {
-	MDB_txn *txn;
+	MDB_txn *begun;
 
 	return opens() && xb_lock(directory, XB_WRITER_LOCK) >= 0 &&
-	       !mdb_txn_begin(store->env, NULL, 0, &txn);
+	       !mdb_txn_begin(store->env, NULL, 0, &begun);
 }
 
 static void assert_waited(int error)
