@@ -32,7 +32,7 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_threads"
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/(bloom/test_(exact(_build)?|neighbours)|lists/test_domain_files)$)|tsan/unit/"
     r"|asan/prog/test_(answers|edits|hits|verdicts|verifier|watch)$"
-    r"|asan/e2e/test_(bad_input|cli|import_names)$)")
+    r"|asan/e2e/test_(bad_input|cli|import_lists)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since
 # another library is loaded before them.
