@@ -28,3 +28,24 @@ costs()
 		echo $(($(${meter:-worked}) - before))
 	done | sort -n | sed -n "$((1 + $1 / 4))p"
 }
+
+# wakes: how often bloomd woke up so far.
+wakes() { awk '/^voluntary/ {print $2}' "/proc/$agent/status"; }
+
+# is_quiet SECONDS: for so long it wakes up only to compare counters, once a second.
+is_quiet()
+{
+	local begun=${EPOCHREALTIME/./} before
+
+	before=$(wakes)
+	sleep "$1"
+	[[ $((2000000 * ($(wakes) - before))) -le $((3 * (${EPOCHREALTIME/./} - begun))) ]]
+}
+
+agent_stands()
+{
+	kill -STOP "$agent"
+	wait_for "its stop" is_stopped "$agent"
+}
+
+gone() { ! ctl -q list | contains "^$1 "; }

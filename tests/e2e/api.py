@@ -70,13 +70,13 @@ def python():
     must(api.zadd("p", {"192.0.2.8": later}, xx=True) == 0 and api.zscore("p", "192.0.2.8") is None, "ZADD XX")
     must(api.zadd("p", {"192.0.2.7": float("inf")}, ch=True, gt=True) == 1, "ZADD of no end")
     must(api.zscore("p", "192.0.2.7") == float("inf"), "ZSCORE of no end")
-    names = {"10.9.%d.%d" % (i >> 8, i & 255) for i in range(5000)}
+    names = {"10.9.%d.%d" % (i >> 8, i & 255) for i in range(20000)}
     with api.pipeline(transaction=False) as pipeline:
         for name in names:
             pipeline.sadd("many", name)
         pipeline.scard("many")
         answers = pipeline.execute()
-    must(answers == [1] * 5000 + [5000], "a pipeline")
+    must(answers == [1] * 20000 + [20000], "a pipeline")
     must(set(api.sscan_iter("many", count=700)) == names, "SSCAN")
     found = set(api.sscan_iter("many", match="10.9.1.2?"))
     must(found == {"10.9.1.%d" % i for i in range(20, 30)}, "SSCAN MATCH: %s" % found)
@@ -93,7 +93,7 @@ def python():
     must(isinstance(answers[1], redis.ResponseError), "it is refused in a pipeline")
     must("use SSCAN" in str(answers[3]), "SMEMBERS: %s" % answers[3])
     info = api.info()
-    must(info["connected_clients"] >= 1 and info["ipv4_hosts"] >= 5000, "INFO: %s" % info)
+    must(info["connected_clients"] >= 1 and info["ipv4_hosts"] >= 20000, "INFO: %s" % info)
     must(len(api.client_list()) >= 1, "CLIENT LIST")
 
 
@@ -117,10 +117,7 @@ def culprit():
 
 def wrong():
     """What is no request is answered and ends the connection; what stood before it is done."""
-    many = b"*65537\r\n"
-    for text, why in ((b"*2\r\n$4\r\nECHO\r\n$1048576\r\n", b"too large"), (many, b"multibulk"),
-                      (b"*1\r\n*1\r\n$1\r\na\r\n", b"expected '$'"), (b"x" * 5000, b"too big"),
-                      (b"*1\r\n$2\r\nabcd\r\n", b"does not end")):
+    for text, why in ((b"*2\r\n$4\r\nECHO\r\n$1048576\r\n", b"too large"), (b"x" * 5000, b"too big")):
         client = connect()
         client.sendall(request("PING") + text)
         said = everything(client)
@@ -168,20 +165,29 @@ def worked():
     return total / 1e9
 
 
+def send_more(client, text, sent, once=False):
+    """As much of the text, again and again, as the other side takes now; returns how many bytes it took so far."""
+    client.setblocking(False)
+    try:
+        if not once or sent < len(text):
+            sent += client.send(text[sent % len(text):])
+    except BlockingIOError:
+        pass
+    except ConnectionError:
+        if not once:
+            raise
+        sent = len(text)
+    client.setblocking(True)
+    return sent
+
+
 def silent():
     """Clients that never read: each holds little, and others are served."""
     other, before = connect(), memory()
     clients, text = [connect() for _ in range(20)], request("ECHO", b"x" * 1000) * 1000
-    for client in clients:
-        client.setblocking(False)
-    sent, works = [0] * len(clients), []
-    until = time.time() + 3
+    sent, works, until = [0] * len(clients), [], time.time() + 2
     while time.time() < until or len(works) < 100:
-        for i, client in enumerate(clients):
-            try:
-                sent[i] += client.send(text[sent[i] % len(text):])
-            except (BlockingIOError, BrokenPipeError, ConnectionResetError):
-                pass
+        sent = [send_more(client, text, size) for client, size in zip(clients, sent)]
         begun = worked()
         must(answer(other, "PING") == b"+PONG\r\n", "another is served")
         works.append(worked() - begun)
@@ -200,22 +206,13 @@ def silent():
     for client in clients:
         client.close()
     # Each may have half a request, but not all of them.
-    halves = []
+    text, halves = b"*2\r\n$4\r\nECHO\r\n$1048000\r\n" + b"x" * 1000000, {}
     for _ in range(150):
-        client = connect()
-        client.setblocking(False)
-        halves.append(client)
-    text = b"*2\r\n$4\r\nECHO\r\n$1048000\r\n" + b"x" * 1000000
-    at = [0] * len(halves)
-    until = time.time() + 5
-    while time.time() < until and any(place < len(text) for place in at):
-        for i, client in enumerate(halves):
-            try:
-                at[i] += client.send(text[at[i]:])
-            except (BlockingIOError, BrokenPipeError, ConnectionResetError):
-                pass
-            except OSError:
-                at[i] = len(text)
+        halves[connect()] = 0
+    until = time.time() + 3
+    while time.time() < until and min(halves.values()) < len(text):
+        for client, at in halves.items():
+            halves[client] = send_more(client, text, at, once=True)
         must(answer(other, "PING") == b"+PONG\r\n", "another is served beside halves")
     must(memory() - before < 120, "halves hold %.0f MiB" % (memory() - before))
 
@@ -240,17 +237,6 @@ def crowd():
         ready.register(client, select.POLLIN)
     gone = len(ready.poll(0))
     must(gone == 10, "%d of those idle for longest made room for 10" % gone)
-
-
-def send_more(client, text, sent):
-    """As much of the text, again and again, as the other side takes now; returns how many bytes it took so far."""
-    client.setblocking(False)
-    try:
-        sent += client.send(text[sent % len(text):])
-    except BlockingIOError:
-        pass
-    client.setblocking(True)
-    return sent
 
 
 def until_full(client, text):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/e2e/standin.py DIRECTORY PORT [ADDRESS]: in place of CrowdSec's local API, for what Debian's version does not
-do. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
+do, also at DIRECTORY/lapi.sock. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
 once, and nothing new until that file is there again. In place of @SECONDS@, a time in seconds since 1970, it puts the
 duration that is left until then. A first line "HTTP STATUS [HEADER]" in a file is the status, "CUT" in its place cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post,
 a status; with 201 its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for
@@ -9,7 +9,9 @@ each request into DIRECTORY/requests."""
 import http.server
 import os
 import re
+import socket
 import sys
+import threading
 import time
 
 DIRECTORY, PORT = sys.argv[1], int(sys.argv[2])
@@ -83,12 +85,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class AtPath(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_UNIX
+
+    def server_bind(self):
+        self.socket.bind(self.server_address)
+        os.chmod(self.server_address, 0o600)
+
+    def get_request(self):
+        return self.socket.accept()[0], ("", 0)
+
+
 def main():
     for name, text in (("whole", NOTHING), ("post", b"404"), ("requests", b"")):
         if not os.path.exists(path_of(name)):
             with open(path_of(name), "wb") as file:
                 file.write(text)
     server = http.server.ThreadingHTTPServer((ADDRESS, PORT), Handler)
+    if not os.path.exists(path_of("lapi.sock")):
+        threading.Thread(target=AtPath(path_of("lapi.sock"), Handler).serve_forever, daemon=True).start()
     with open(path_of("serving"), "w", encoding="ascii"):
         pass
     server.serve_forever()

@@ -25,55 +25,35 @@ sys.exit((sys.argv[1], sys.argv[2]) not in [(one["entry"], one["kind"]) for one 
 
 allows_not() { ! allows "$@"; }
 
-drops() { ! ping_from "$1" 0.3; }
-
 is_well() { ctl -q status; }
 
-# wakes: how often bloomd woke up so far.
-wakes() { awk '/^voluntary/ {print $2}' "/proc/$agent/status"; }
-
-t_addresses()
+# What changed while it did not run is looked at when it starts.
+t_what_is_allowed()
 {
-	begin
+	resolvers 192.0.2.53
+	ctl -q attach x0
+	ip -n "$server" addr add 192.0.2.6/24 dev x0
+	allows_not 192.0.2.6 address || fail "a command has allowed it"
+	agent
+	within 3 "192.0.2.6" allows 192.0.2.6 address
+	allows 192.0.2.53 resolver || fail "the first name server is not allowed"
+	resolvers 192.0.2.54
 	ip -n "$server" addr add 192.0.2.7/24 dev x0
-	within 3 "192.0.2.7" allows 192.0.2.7 address
 	ip -n "$server" addr add 2001:db8::7/64 dev x0 nodad
+	ip -n "$server" route add default via 10.77.0.9 dev x0
+	within 3 "192.0.2.54" allows 192.0.2.54 resolver
+	within 3 "the end of 192.0.2.53" allows_not 192.0.2.53 resolver
+	within 3 "192.0.2.7" allows 192.0.2.7 address
 	within 3 "2001:db8::7" allows 2001:db8::7 address
+	within 3 "10.77.0.9" allows 10.77.0.9 gateway
 	ip -n "$server" addr del 192.0.2.7/24 dev x0
+	ip -n "$server" route replace default via 10.77.0.10 dev x0
 	within 3 "the end of 192.0.2.7" allows_not 192.0.2.7 address
+	within 3 "10.77.0.10" allows 10.77.0.10 gateway
+	within 3 "the end of 10.77.0.9" allows_not 10.77.0.9 gateway
 	allows 2001:db8::7 address
 	agent_ends
 	[[ ! -s $T/agent.err ]] || ! grep -qi error "$T/agent.err" || fail "$(cat "$T/agent.err")"
-}
-
-t_default_route()
-{
-	begin
-	ip -n "$server" route add default via 10.77.0.9 dev x0
-	within 3 "10.77.0.9" allows 10.77.0.9 gateway
-	ip -n "$server" route replace default via 10.77.0.10 dev x0
-	within 3 "10.77.0.10" allows 10.77.0.10 gateway
-	within 3 "the end of 10.77.0.9" allows_not 10.77.0.9 gateway
-}
-
-t_name_servers()
-{
-	resolvers 192.0.2.53
-	begin
-	allows 192.0.2.53 resolver || fail "the first name server is not allowed"
-	resolvers 192.0.2.54
-	within 3 "192.0.2.54" allows 192.0.2.54 resolver
-	within 3 "the end of 192.0.2.53" allows_not 192.0.2.53 resolver
-}
-
-# What changed while it did not run is looked at when it starts.
-t_at_its_start()
-{
-	ctl -q attach x0
-	ip -n "$server" addr add 192.0.2.7/24 dev x0
-	allows_not 192.0.2.7 address || fail "a command has allowed it"
-	agent
-	within 3 "192.0.2.7" allows 192.0.2.7 address
 }
 
 # Frames judge.
@@ -82,7 +62,7 @@ t_interface_made_anew()
 	begin
 	blocked 10.77.0.3
 	ip -n "$server" link del x0
-	sleep 1
+	says_agent 'x0 is unfiltered: missing'
 	join x0 0
 	address x0
 	within 3 "the filter on x0" is_well
@@ -90,61 +70,36 @@ t_interface_made_anew()
 	passes 10.77.0.4
 }
 
-t_interface_that_was_missing()
-{
-	join x1 1
-	ctl -q attach x0 x1
-	ctl -q add 10.77.0.3
-	ip -n "$server" link del x1
-	agent
-	says_agent 'x1 is unfiltered: missing'
-	join x1 1
-	within 3 "the filter on x1" is_well
-}
-
-# stopped COMMAND...: while bloomd stands still; it ends the filtering of x0.
+# stopped COMMAND...: while bloomd stands still; it ends the filtering of x0, which is there again soon after.
 stopped()
 {
-	kill -STOP "$agent"
-	wait_for "its stop" is_stopped "$agent"
+	agent_stands
 	"$@"
 	! is_well || fail "all is well after $*"
 	kill -CONT "$agent"
-}
-
-t_program_taken_off()
-{
-	begin
-	within 3 "the first look" is_well
-	! is_dispatched x0 || skip "by the dispatcher another program would have to be taken off"
-	stopped take_off
 	within 3 "the filter on x0" is_well
 	blocked 10.77.0.3
 }
 
-take_off() { find "$pins" -name 'iface-[0-9]*' -exec bpftool link detach pinned {} \;; }
-
-t_lost_pins()
+t_what_others_take_away()
 {
 	begin
-	blocked 10.77.0.3
+	within 3 "the first look" is_well
+	is_dispatched x0 || stopped take_off # of the dispatcher, another program would have to be taken off
 	stopped find "$pins" -mindepth 1 -delete
-	within 3 "the repair" is_well
-	blocked 10.77.0.3
 	passes 10.77.0.4
 	stopped rm -r "$pins"
-	within 3 "the second repair" is_well
-	blocked 10.77.0.3
 }
+
+take_off() { find "$pins" -name 'iface-[0-9]*' -exec bpftool link detach pinned {} \;; }
 
 # More news than the kernel keeps for a reader: it looks anew.
 t_news_that_are_lost()
 {
 	begin
 	within 3 "the first look" allows 10.77.0.1 address
-	sleep 1
-	kill -STOP "$agent"
-	wait_for "its stop" is_stopped "$agent"
+	wait_for "its rest" is_quiet 1
+	agent_stands
 	for i in {1..400}; do
 		echo "link set x0 mtu $((1400 + i % 50))"
 	done | ip -n "$server" -batch -
@@ -188,8 +143,6 @@ t_beside_another_writer()
 # Neither its own writes nor what nobody can mend keep it busy.
 t_no_loop()
 {
-	local before begun awake slept
-
 	join x1 1
 	ctl -q attach x0 x1
 	ip -n "$server" link del x1
@@ -197,13 +150,11 @@ t_no_loop()
 	says_agent 'x1 is unfiltered: missing'
 	ip -n "$server" addr add 192.0.2.7/24 dev x0
 	within 3 "192.0.2.7" allows 192.0.2.7 address
-	sleep 3
-	before=$(wakes) begun=$SECONDS
-	sleep 11
-	awake=$(($(wakes) - before)) slept=$((SECONDS - begun))
-	# Once a second it compares counters.
-	[[ $((2 * awake)) -le $((3 * slept)) ]] || fail "it woke up $awake times in $slept seconds"
+	wait_for "its rest" is_quiet 2
+	is_quiet 11 || fail "it woke up $(wakes) times"
 	[[ $(grep -c 'x1 is unfiltered' "$T/agent.err") -eq 1 ]] || fail "$(cat "$T/agent.err")"
+	join x1 1
+	within 3 "the filter on x1" is_well
 }
 
 # gateway ADDRESS: bloomd follows, and does nothing more.

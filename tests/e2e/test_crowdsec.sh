@@ -291,26 +291,6 @@ t_tls()
 	blocked 10.77.0.3
 }
 
-# LAPI listens at a path from 1.6.3 on: before this one, something passes on what comes there.
-t_socket()
-{
-	lapi
-	ctl -q attach x0
-	ban --ip 10.77.0.3
-	nsenter --net="/run/netns/$server" python3 "$root/tests/e2e/passon.py" "$T/lapi.sock" 127.0.0.1 8080 &
-	wait_for "the socket" test -S "$T/lapi.sock"
-	chmod 0600 "$T/lapi.sock"
-	bouncer "url = unix:$T/lapi.sock"
-	wait_for "the ban" works
-	blocked 10.77.0.3
-	ban --ip 10.77.0.4
-	wait_for "the next ban" is_listed 10.77.0.4
-	rm "$T/lapi.sock"
-	wait_for "its failure" has_state no-connection
-	ctl feeds | contains "why      cannot connect to $T/lapi.sock" || fail "it says: $(ctl feeds)"
-	blocked 10.77.0.3 10.77.0.4
-}
-
 t_many_bans()
 {
 	local count=3000
@@ -339,14 +319,6 @@ t_many_bans()
 	wait_for "all of them again" has_resyncs start 2
 	wait_for "their end" works
 	[[ $(listed) -eq $((count + 1)) ]] || fail "$(listed) are listed"
-	# Nobody but root empties so much at once: neither a server that was taken over, nor one that errs.
-	cscli decisions delete --all
-	wait_for "a refusal" has_state refused max-change
-	[[ $(listed) -eq $((count + 1)) ]] || fail "$(listed) are listed"
-	blocked 10.77.0.3
-	bouncer_reload "max-change = $((count + 2))"
-	wait_for "that they go" has_listed 0
-	comes_through 10.77.0.3
 }
 
 run_tests

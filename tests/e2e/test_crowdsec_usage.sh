@@ -108,4 +108,35 @@ t_drops_of_others()
 	[[ $(told dropped packet none) == "0 0" ]] || fail "it tells what was not dropped"
 }
 
+# From 1.6.3 on, servers want to know what becomes of their decisions.
+t_metrics_of_use()
+{
+	stand_in
+	echo 201 >"$T/post"
+	answer whole "$(decision 1 10.77.0.3),$(decision 2 10.77.3.0/24),$(decision 3 fd77::3)"
+	bouncer
+	wait_for "metrics" has_requests 1 '^POST /v1/usage-metrics agent=xdp-bloom/[^/ ]* key=standin '
+	sed -n 's/^POST .* key=standin //p' "$T/requests" | python3 -c 'import json, sys, time
+[component] = json.load(sys.stdin)["remediation_components"]
+assert component["type"] == "xdp-bloom" and component["version"] and component["os"]["name"] and component["os"]["version"]
+assert component["feature_flags"] == [] and abs(component["utc_startup_timestamp"] - time.time()) < 60
+[metrics] = component["metrics"]
+assert metrics["meta"]["window_size_seconds"] == 900 and abs(metrics["meta"]["utc_now_timestamp"] - time.time()) < 60
+items = {item["labels"]["ip_type"]: (item["name"], item["unit"], item["value"]) for item in metrics["items"] if item["name"] == "active_decisions"}
+assert items == {"ipv4": ("active_decisions", "ip", 2), "ipv6": ("active_decisions", "ip", 1)}, items' || fail "metrics: $(tail -n 1 "$T/requests")"
+	[[ $(requests POST) -eq 1 ]] || fail "$(requests POST) times"
+	agent_ends
+	echo 404 >"$T/post"
+	agent
+	wait_for "metrics" has_requests 2 POST
+	says_agent 'crowdsec: the server takes no metrics of use'
+	next_request
+	[[ $(requests POST) -eq 2 ]] || fail "it asks again"
+	agent_ends
+	bouncer 'usage-metrics = no'
+	wait_for "an answer" works
+	next_request
+	[[ $(requests POST) -eq 2 ]] || fail "it was told not to"
+}
+
 run_tests

@@ -162,26 +162,4 @@ t_a_list_does_not_end_before_the_next_fetch()
 is_named() { ctl list --list names | contains "^$1 "; }
 is_not_listed() { ! is_named "$1"; }
 
-# refused_key LINE CAUSE: a feed with this key is no configuration.
-refused_key()
-{
-	printf '[feed a]\nurl = file:///list\n%s\n' "$1" >"$T/conf"
-	! "$bloomd" --check --config "$T/conf" >"$T/out" 2>"$T/err" || fail "taken: $1"
-	one_line
-	complains "$2"
-}
-
-t_wrong_keys()
-{
-	refused_key 'column = 0' 'columns have numbers from 1 to 999'
-	refused_key 'column = a..' 'a column is a number'
-	refused_key 'where = DE' 'a condition is COLUMN=VALUE'
-	refused_key 'where = 2=DE' '\[feed a\]: conditions are for files with columns with the key column'
-	refused_key 'json-path = a..b' 'is not a path such as'
-	refused_key 'skip-bad = x' 'whole number'
-	refused_key $'column = 1\njson-path = a' '\[feed a\]: a file has columns, or it is JSON'
-	refused_key $'column = 1\nformat = plain' '\[feed a\]: the format plain has no columns'
-	refused_key $'skip-bad = 1\nformat = ipset' '\[feed a\]: in the format ipset no line can be left out'
-}
-
 run_tests

@@ -241,56 +241,6 @@ t_a_file_and_its_removal()
 
 has_no_state() { [[ ! -e $state/feeds/$1.json ]]; }
 
-t_configuration_that_is_wrong()
-{
-	local text line
-
-	while IFS='|' read -r line text; do
-		printf '%b' "$text" >"$T/wrong.conf"
-		! "$bloomd" --config "$T/wrong.conf" --check >"$T/out" 2>"$T/err" || fail "taken: $text"
-		one_line
-		complains "$line"
-	done <<-'END'
-		wrong.conf:2: a URL begins with|[feed a]\nurl = ftp://x/\n
-		wrong.conf:2: a URL begins with|[feed a]\nurl = file://host/x\n
-		wrong.conf:2: invalid feed name '\.\./x'|[feed ../x]\nurl = https://x/\n
-		wrong.conf:2: unknown section \[feed\]|[feed]\nurl = https://x/\n
-		wrong.conf: \[feed a\] has no url|[feed a]\nevery = 1h\n
-		fill the same list|[feed a]\nurl = https://x/\n[feed b]\nurl = https://x/\nlist = a\n
-		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 1y\n
-		wrong.conf:3: not a whole number of seconds|[feed a]\nurl = https://x/\nevery = 15M\n
-		wrong.conf:3: not a share|[feed a]\nurl = https://x/\nmax-share = 5\n
-		wrong.conf:3: unknown list format 'x'|[feed a]\nurl = https://x/\nformat = x\n
-		wrong.conf:3: 'no.good/' is not|[feed a]\nurl = https://x/\ncanary = no.good/\n
-		wrong.conf:3: on-removal takes|[feed a]\nurl = https://x/\non-removal = drop\n
-		the allowlist's own list|[feed a]\nurl = https://x/\nlist = allow\n
-		wrong.conf:3: unknown key 'evry'|[feed a]\nurl = https://x/\nevry = 1h\n
-	END
-}
-
-# None is on; each alone and all together are right when their lines are uncommented.
-t_presets()
-{
-	local name names
-
-	"$bloomd" --config "$root/packaging/feeds.conf" --check || fail "it is wrong as it is"
-	! grep -vE '^(#.*)?$' "$root/packaging/feeds.conf" || fail "something is on"
-	sed 's/^#\([[a-z]\)/\1/' "$root/packaging/feeds.conf" >"$T/on.conf"
-	"$bloomd" --config "$T/on.conf" --check || fail "all of them are wrong"
-	mapfile -t names < <(sed -n 's/^\[feed \(.*\)\]$/\1/p' "$T/on.conf")
-	[[ ${#names[@]} -ge 12 ]] || fail "only ${#names[@]} presets"
-	for name in "${names[@]}"; do
-		awk -v "name=[feed $name]" '/^\[/ {on = $0 == name} on' "$T/on.conf" >"$T/one.conf"
-		"$bloomd" --config "$T/one.conf" --check || fail "preset $name"
-		grep -q '^every = ' "$T/one.conf" || fail "preset $name has no period"
-		grep -q '^format = ' "$T/one.conf" || fail "preset $name has no format"
-		grep -B12 -F "#[feed $name]" "$root/packaging/feeds.conf" | contains '^# (Terms:|The same )' ||
-			fail "preset $name has no terms"
-	done
-	sed -i 's/^every = .*/every = daily/' "$T/one.conf"
-	! "$bloomd" --config "$T/one.conf" --check 2>/dev/null || fail "a wrong one is right"
-}
-
 # taken_over WORD: what somebody can do who has taken over the program that fetches; WORD: open, without
 # the sandbox. The sockets and the store are as bloomd has them, and one more that is open to everybody.
 taken_over()

@@ -393,49 +393,4 @@ t_where_the_sockets_are()
 	starts_not "policy is there, and is no socket"
 }
 
-t_configuration()
-{
-	local text
-
-	while read -r text; do
-		printf '[postfix]\n%s\n' "$text" >"$T/wrong.conf"
-		! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "$text is taken"
-		complains "wrong.conf:2: "
-	done <<-'END'
-		socketmap = xdp-bloom/socketmap
-		policy = /
-		policy = /1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890/policy
-		group = nobody-has-this
-		mode = 0777
-		listed = OK
-		listed = REJEKT
-		listed = 250 fine
-		listed = 550
-		listed = PREPEND
-		listed = PREPEND without a colon
-		counted = REJECT by %x
-		counted = REJECT 100%
-		unavailable = wait
-		senders = a/b
-		senders = bad, allow
-		senders = ,
-	END
-	printf '[postfix]\nsocketmap = /a/b\npolicy = /a/b\n' >"$T/wrong.conf"
-	! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "one socket for both is taken"
-	complains "a socket each"
-	printf '[postfix]\nsenders = bad\n' >"$T/wrong.conf"
-	! "$bloomd" --config "$T/wrong.conf" --check 2>"$T/err" || fail "senders without a policy are taken"
-	complains "senders is for the policy"
-	while read -r text; do
-		printf '[postfix]\n%s\n' "$text" >"$T/right.conf"
-		"$bloomd" --config "$T/right.conf" --check 2>"$T/err" || fail "$text: $(cat "$T/err")"
-	done <<-'END'
-		listed = reject
-		listed = 554 5.7.1 %a by %l, 100%%
-		counted = PREPEND X-Listed: %l
-		unavailable = DUNNO
-		mode = 0666
-	END
-}
-
 run_tests

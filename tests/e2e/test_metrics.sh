@@ -79,100 +79,76 @@ t_nothing_there()
 	exits 2 metrics --output
 }
 
-t_what_is_not_enforced()
+t_what_is_not_as_it_should_be()
 {
 	exits 0 attach x0
-	in_server ip link set x0 xdp off 2>/dev/null || true
-	in_server ip link del x0
-	exits 0 metrics
-	shows 'enforcing{interface="x0"}' 0
-	shows 'problems{kind="unfiltered"}' 1
-	shows 'problems{kind="stale"}' 1
-}
-
-t_trial()
-{
-	exits 0 attach x0
+	exits 0 add 10.77.0.3 --timeout 1
 	exits 0 policy monitor --rollback 60
 	exits 0 metrics
 	shows trial_active 1
 	shows 'policy{policy="monitor"}' 1
 	shows 'policy{policy="enforce"}' 0
+	exits 0 commit
+	wait_for "what is overdue" is_overdue 2
+	shows 'entries{list="default",family="all"}' 1
+	in_server ip link del x0
+	exits 0 metrics
+	shows 'enforcing{interface="x0"}' 0
+	shows 'problems{kind="unfiltered"}' 1
+	shows 'problems{kind="stale"}' 1
+	truncate -s 3 "$state/store.mdb"
+	exits 3 metrics
+	one_line
 }
 
-t_overdue()
+is_overdue() { exits 0 metrics && [[ $(metric expiry_overdue_seconds) -ge $1 ]]; }
+
+# are_told COUNT IFACE WHEN: so many drops of hosts.
+are_told()
 {
-	exits 0 attach x0
-	exits 0 add 10.77.0.3 --timeout 1
-	sleep 3.1
 	exits 0 metrics
-	[[ $(metric expiry_overdue_seconds) -ge 2 ]] || fail "$(metric expiry_overdue_seconds)"
-	shows 'entries{list="default",family="all"}' 1
+	is_well_formed
+	[[ $(packets "$2" listed_ipv4_host drop) -eq $1 ]] || fail "$3: $(packets "$2" listed_ipv4_host drop) drops, not $1"
 }
 
 # Each reason by itself; whatever ends a row of the kernel's table.
 t_never_back()
 {
-	local before
-
 	exits 0 attach x0
 	exits 0 add 10.77.0.3
 	blocked 10.77.0.3 10.77.0.3
-	before=2
-	is_right()
-	{
-		exits 0 metrics
-		is_well_formed
-		[[ $(packets x0 listed_ipv4_host drop) -eq $before ]] ||
-			fail "$1: $(packets x0 listed_ipv4_host drop) drops, not $before"
-	}
-	is_right 'at first'
+	are_told 2 x0 'at first'
 	exits 0 rotate
-	is_right 'another generation'
+	are_told 2 x0 'another generation'
 	blocked 10.77.0.3
 	exits 0 detach x0 # nobody looked after the last drop
-	before=3
-	is_right 'detached'
+	are_told 3 x0 'detached'
 	exits 0 attach x0
-	is_right 'attached again'
+	are_told 3 x0 'attached again'
 	blocked 10.77.0.3
-	before=4
-	is_right 'and counted again'
+	are_told 4 x0 'and counted again'
 	exits 0 detach --all
-	is_right 'all detached'
+	are_told 4 x0 'all detached'
 	exits 0 attach x0
 	blocked 10.77.0.3 10.77.0.3 10.77.0.3 10.77.0.3 10.77.0.3
-	before=9
-	is_right 'more than before'
+	are_told 9 x0 'more than before'
 	# Without bloomctl: remembered by the look before.
 	in_server ip link set x0 xdp off 2>/dev/null || true
 	rm -rf "${pins:?}"/*
-	is_right 'pins removed'
+	are_told 9 x0 'pins removed'
 	exits 0 up
-	is_right 'put in force again'
+	are_told 9 x0 'put in force again'
 	blocked 10.77.0.3
-	before=10
-	is_right 'and counted once more'
+	are_told 10 x0 'and counted once more'
 	# The file of the tallies is gone: they begin anew, with what the kernel has.
 	rm "$counters"/counters/tallies-*
-	before=1
-	is_right 'tallies removed'
-}
-
-t_renamed()
-{
-	exits 0 attach x0
-	exits 0 add 10.77.0.3
-	blocked 10.77.0.3 10.77.0.3
-	exits 0 metrics
+	are_told 1 x0 'tallies removed'
 	in_server ip link set x0 down
 	in_server ip link set x0 name y0
 	in_server ip link set y0 up
 	exits 0 up
-	exits 0 metrics
-	is_well_formed
-	[[ $(packets x0 listed_ipv4_host drop) -eq 2 && $(packets y0 listed_ipv4_host drop) -eq 0 ]] ||
-		fail "$(grep 'host.*drop"} [1-9]' "$T/out")"
+	are_told 0 y0 'renamed'
+	are_told 1 x0 'under its former name'
 }
 
 t_output_file()
@@ -244,20 +220,10 @@ t_walks_no_list()
 	    print("allow add 21.%s" % address)
 	END
 	exits 0 -q batch "$T/batch"
-	sleep $((5 * patience + 1))
-	exits 0 metrics
+	wait_for "what is overdue" is_overdue 1
 	shows 'entries{list="many",family="all"}' 100000
-	[[ $(metric expiry_overdue_seconds) -gt 0 ]]
 	many=$(faults)
 	((many - few < 40)) || fail "$few page faults with one entry, $many with 200,000"
-}
-
-t_broken_store()
-{
-	exits 0 add 10.77.0.3
-	truncate -s 3 "$state/store.mdb"
-	exits 3 metrics
-	one_line
 }
 
 run_tests

@@ -25,12 +25,9 @@ reading()
 	wait_for 'its sleep' is_asleep "$reader"
 }
 
-is_asleep() { [[ $(ps -o state= -p "$1") == S* ]]; }
-
 # reading_ends: once it has read all that was reported.
 reading_ends()
 {
-	sleep 0.2
 	wait_for 'its sleep' is_asleep "$reader"
 	kill -INT "$reader"
 	wait "$reader" || fail "ends with $?: $(cat "$T/err")"
@@ -187,25 +184,22 @@ t_screen()
 	wait $sender
 }
 
-t_terms_of_lists()
+t_lists()
 {
+	local run="nsenter --net=/run/netns/$server $bloomctl --state $state --pin $pins --run $counters"
+
 	ctl -q attach x0
 	ctl -q add 192.0.2.1 --list one
 	ctl -q add 192.0.2.1 --list two
 	ctl -q scope two tcp/25,udp/53
 	ctl -q verdict two count
-	on vt100 80x24 'see:^list +entries +verdict +scope' 'see:^one +1$' 'see:^two +1 +count +tcp/25,udp/53$' \
-		key:q ends:0
-}
-
-# A picture that is paused stands still, and shows it.
-t_pause()
-{
-	ctl -q attach x0
-	ctl -q add 192.0.2.1 --list one
-	on vt100 80x24 'see:^one +1' 'key: ' see:PAUSED \
-		"run:nsenter --net=/run/netns/$server $bloomctl --state $state --pin $pins --run $counters -q add 192.0.2.2 --list one" \
-		'run:sleep 1.5' 'see:^one +1' 'key: ' 'lacks:PAUSED' 'see:^one +2' key:q ends:0
+	echo rubbish >"$state/rubbish"
+	# A picture that is paused stands still, and shows it. A store that cannot be read is a problem, until it can be again.
+	on vt100 160x24 'see:^list +entries +verdict +scope' 'see:^two +1 +count +tcp/25,udp/53$' 'see:^one +1$' \
+		'key: ' see:PAUSED "run:$run -q add 192.0.2.2 --list one" 'run:sleep 1.5' 'see:^one +1$' 'key: ' \
+		'lacks:PAUSED' 'see:^one +2$' "run:ln $state/store.mdb $state/away; mv $state/rubbish $state/store.mdb" \
+		'see:^PROBLEM cannot open the store' 'see:store.mdb: MDB_INVALID' 'see:^one +2$' \
+		"run:mv $state/away $state/store.mdb" 'lacks:^PROBLEM' key:q ends:0
 }
 
 t_resize()
@@ -239,46 +233,32 @@ t_feeds()
 # Whatever ends it, the terminal is as it was (terminal.py compares its modes).
 t_ways_out()
 {
-	ctl -q attach x0
-	on xterm 80x24 see:x0 signal:INT ends:0
-	on xterm 80x24 see:x0 key:$'\x03' ends:0
-	on xterm 80x24 see:x0 signal:TERM ends:0
-	on xterm 80x24 see:x0 signal:QUIT ends:0
-	on xterm 80x24 see:x0 hangup ends:0
-	[[ $(budget) -eq 0 ]] || fail "a budget of $(budget) is left"
-}
+	local way
 
-# Stopped by the terminal's key, it gives the terminal back; then it goes on.
-t_stopped()
-{
 	ctl -q attach x0
+	for way in signal:INT key:$'\x03' signal:TERM signal:QUIT hangup; do
+		on xterm 80x24 see:x0 "$way" ends:0
+	done
+	[[ $(budget) -eq 0 ]] || fail "a budget of $(budget) is left"
+	# Stopped by the terminal's key, it gives the terminal back; then it goes on.
 	on xterm 80x24 see:x0 signal:TSTP 'run:sleep 0.3' signal:CONT 'run:sleep 0.3' 'see:^x0 ' key:q ends:0
 }
 
 # What is wrong is at the top, and goes when it is mended.
 t_problems()
 {
+	local run="nsenter --net=/run/netns/$server $bloomctl --state $state --pin $pins --run $counters"
+
 	ctl -q attach x0
 	join x7 7
 	ctl -q attach x7
 	ip -n "$server" link del x7
 	on vt100 80x24 'see:^PROBLEM x7 is unfiltered: missing' \
-		"run:ip link add x7 netns $server type veth peer name y7 netns $client; ip -n $server link set x7 up; nsenter --net=/run/netns/$server $bloomctl --state $state --pin $pins --run $counters -q up" \
+		"run:ip link add x7 netns $server type veth peer name y7 netns $client; ip -n $server link set x7 up; $run -q up" \
 		'lacks:PROBLEM' 'see:^x7 ' key:q ends:0
 	ip -n "$server" link del x7
 	exits 0 -j top --interval 1
 	json 'not d["ok"] and "x7" in d["problems"][0]'
-}
-
-# A store that cannot be read is a problem on the screen, until it can be read again.
-t_trouble()
-{
-	ctl -q attach x0
-	ctl -q add 192.0.2.1 --list one
-	echo rubbish >"$state/rubbish"
-	on vt100 160x24 'see:^one +1' "run:ln $state/store.mdb $state/away; mv $state/rubbish $state/store.mdb" \
-		'see:^PROBLEM cannot open the store' 'see:store.mdb: MDB_INVALID' 'see:^one +1' "run:mv $state/away $state/store.mdb" \
-		'lacks:^PROBLEM' key:q ends:0
 }
 
 # Names of interfaces hold any byte.

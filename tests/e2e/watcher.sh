@@ -31,12 +31,19 @@ lines() { wc -l <"$T/lines"; }
 
 has_lines() { [[ $(lines) -ge $1 ]]; }
 
-# told COUNT: so many lines, and not one more soon after.
+# told COUNT: so many lines; it sleeps when it has read all that there was.
 told()
 {
 	wait_for "line $1" has_lines "$1"
-	sleep 0.25
+	wait_for "its sleep" is_asleep "$watcher"
 	[[ $(lines) -eq $1 ]] || fail "$(lines) lines, not $1: $(head -c 800 "$T/lines")"
+}
+
+is_asleep()
+{
+	local line
+
+	read -r line <"/proc/$1/stat" && [[ $line == *") S "* ]]
 }
 
 # has_line PATTERN: some line has it, with one blank between its columns.
@@ -61,7 +68,7 @@ silent() { [[ ! -s $T/notes ]] || fail "the watcher says: $(head -c 300 "$T/note
 # send SOURCE COUNT [SPORT]: UDP datagrams to port 9, as fast as they go.
 send()
 {
-	in_client python3 -c 'import socket, sys
+	in_client python3 -S -E -c 'import socket, sys
 source, target, count, port = sys.argv[1:]
 one = socket.socket(socket.AF_INET6 if ":" in source else socket.AF_INET, socket.SOCK_DGRAM)
 one.bind((source, int(port)))
