@@ -49,3 +49,15 @@ agent_stands()
 }
 
 gone() { ! ctl -q list | contains "^$1 "; }
+
+# limited_agent RIGHTS [OPTION...]: bloomd will have the rights that its unit leaves it, these, and setpriv these options.
+limited_agent()
+{
+	cat >"$T/limited" <<-END
+		#!/bin/sh
+		umask 0077
+		exec setpriv --bounding-set=-all,+bpf,+net_admin,+perfmon,+sys_admin$1 --inh-caps=-all ${*:2} $bloomd "\$@"
+	END
+	chmod 755 "$T/limited"
+	agent_program=$T/limited
+}

@@ -57,10 +57,6 @@ def python():
     api = redis.Redis(unix_socket_path=PATH, decode_responses=True, client_name="tester")
     must(api.ping() and api.client_getname() == "tester", "PING, CLIENT GETNAME")
     must(api.sadd("p", "192.0.2.1", "192.0.2.2", "evil.example") == 3, "SADD")
-    must(api.sismember("p", "192.0.2.1") and not api.sismember("p", "192.0.2.9"), "SISMEMBER")
-    must(api.smismember("p", ["192.0.2.1", "192.0.2.9"]) == [1, 0], "SMISMEMBER")
-    must(api.scard("p") == 3 and api.srem("p", "192.0.2.2") == 1, "SCARD, SREM")
-    must(api.hmget("p", ["192.0.2.1", "192.0.2.0/24", "nonsense!"]) == ["1", None, None], "HMGET")
     later = int(time.time()) + 1000
     must(api.zadd("p", {"192.0.2.7": later}) == 1 and api.zscore("p", "192.0.2.7") == later, "ZADD")
     must(api.zadd("p", {"192.0.2.7": later + 5}, ch=True, gt=True) == 1, "ZADD GT")
@@ -80,18 +76,12 @@ def python():
     must(set(api.sscan_iter("many", count=700)) == names, "SSCAN")
     found = set(api.sscan_iter("many", match="10.9.1.2?"))
     must(found == {"10.9.1.%d" % i for i in range(20, 30)}, "SSCAN MATCH: %s" % found)
-    try:
-        api.sadd("p", "1.2.3.4", "0.0.0.0/1")
-        must(False, "a wide prefix is taken")
-    except redis.ResponseError as error:
-        must("shorter than /8" in str(error), "what is said of a wide prefix: %s" % error)
-    must(not api.sismember("p", "1.2.3.4"), "a refused request changes something")
     with api.pipeline(transaction=False) as pipeline:
         pipeline.sadd("p", "1.2.3.4").sadd("p", "0.0.0.0/1").sadd("p", "1.2.3.5").smembers("p")
         answers = pipeline.execute(raise_on_error=False)
     must(answers[0] == 1 and answers[2] == 1, "beside a refused one: %s" % answers)
     must(isinstance(answers[1], redis.ResponseError), "it is refused in a pipeline")
-    must("use SSCAN" in str(answers[3]), "SMEMBERS: %s" % answers[3])
+    must("shorter than /8" in str(answers[1]) and "use SSCAN" in str(answers[3]), "what is said of both: %s" % answers)
     info = api.info()
     must(info["connected_clients"] >= 1 and info["ipv4_hosts"] >= 20000, "INFO: %s" % info)
     must(len(api.client_list()) >= 1, "CLIENT LIST")

@@ -46,14 +46,12 @@ configure()
 # jail [NAME=VALUE...]: the jail sshd with the Python action, whose options these are.
 jail()
 {
-	local options="socket=\"$counters/api.sock\", settle=2" one
+	local options
 
-	for one; do
-		options+=", $one"
-	done
+	printf -v options ', %s' "socket=\"$counters/api.sock\"" settle=2 "$@"
 	cat >"$T/jail.local" <<-END
 		[DEFAULT]
-		banaction = xdp-bloom.py[bloomctl="$bloomctl --state $state --pin $pins --run $counters", $options]
+		banaction = xdp-bloom.py[bloomctl="$bloomctl --state $state --pin $pins --run $counters"$options]
 		usedns = no
 		ignoreself = false
 		maxretry = 2
@@ -71,11 +69,9 @@ jail()
 # plain_jail [NAME=VALUE...]: the same with the plain action.
 plain_jail()
 {
-	local options="" one
+	local options=""
 
-	for one; do
-		options+=", $one"
-	done
+	[[ $# -eq 0 ]] || printf -v options ', %s' "$@"
 	jail
 	sed -i "s|^banaction = .*|banaction = xdp-bloom[bloomctl=\"$bloomctl --state $state --pin $pins --run $counters\"$options]|" \
 		"$T/jail.local"

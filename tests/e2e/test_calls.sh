@@ -135,26 +135,6 @@ t_the_agent_finds_a_liar()
 	agent_ends
 }
 
-# takes_off: somebody ends the bpf_link, of which no event tells but the interface itself.
-takes_off() { bpftool link detach pinned "$pins/iface-$(ip -n "$server" -j link show x0 | of_json 'd[0]["ifindex"]')"; }
-
-t_the_agent_puts_back_what_was_taken_off()
-{
-	local before
-
-	exits 0 attach x0
-	! is_dispatched x0 || skip "libxdp's dispatcher has no bpf_link of ours"
-	ctl add 10.77.0.3
-	agent
-	blocked 10.77.0.3
-	before=$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*')
-	takes_off
-	wait_for "the filter" ctl status
-	blocked 10.77.0.3
-	[[ -n $before ]] || fail "there was no program"
-	agent_ends
-}
-
 # A program that passes all stands in the slot: the filter is attached, and never called. No event tells of that.
 t_the_agent_finds_a_program_between()
 {

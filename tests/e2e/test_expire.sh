@@ -67,7 +67,8 @@ t_expired_is_not_listed()
 	json 'd["expired"] == 0'
 }
 
-# The filter is built behind the step in which the interface's own addresses are allowed.
+# The filter is built behind the step in which the interface's own addresses are allowed. Nothing to do is done without a
+# lock, whoever holds it.
 t_while_an_interface_is_attached()
 {
 	exits 0 add 10.77.0.3
@@ -78,11 +79,6 @@ t_while_an_interface_is_attached()
 	blocked 10.77.0.3
 	passes 10.77.0.4
 	exits 0 status
-}
-
-# Nothing to do is done without a lock, whoever holds it.
-t_waits_for_nobody()
-{
 	exits 0 add 192.0.2.1 --timeout 3000
 	exec 7>>"$state/writer.lock"
 	flock 7

@@ -9,15 +9,6 @@
 # shellcheck source=page.sh
 . "$(dirname "$0")/page.sh"
 
-t_ban_and_unban()
-{
-	jail
-	begin
-	bans_for_the_port becomes_free
-	server_ends
-	no_complaint
-}
-
 # fail2ban ends a ban on time; if it is dead, the entry does, some time later.
 t_end_of_a_ban()
 {
@@ -68,7 +59,10 @@ t_networks()
 	customers
 	jail type=allports
 	begin
-	passes "${customer6[@]}"
+	# Of addresses in no customer's network each is for itself.
+	fails fd77::3
+	becomes_listed fd77::3
+	passes fd77::2 "${customer6[@]}"
 	fails "${two[0]}"
 	becomes_listed 2001:db8:0:1::/64
 	comes_blocked "${customer6[@]:0:3}"
@@ -82,7 +76,7 @@ t_networks()
 	blocked "${customer6[@]:0:3}"
 	fails "${two[0]}"
 	wait_for "the first ban again" is_banned "${two[0]}"
-	wait_for "two bans in the database" are_kept 2
+	wait_for "three bans in the database" are_kept 3
 	# What was counted is there again after a kill: from the database alone, since what fail2ban finds in its log once more
 	# may be a ban before that is restored, and again behind an unban.
 	server_ends KILL
@@ -96,31 +90,6 @@ t_networks()
 	f2b set sshd unbanip "${two[0]}"
 	becomes_free 2001:db8:0:1::/64
 	comes_through "${customer6[@]}"
-}
-
-# Of addresses in no customer's network each is for itself; and one entry that cannot be listed does not keep others out.
-t_local_networks_and_what_is_refused()
-{
-	local one
-
-	jail type=allports
-	begin
-	fails fd77::3
-	becomes_listed fd77::3
-	passes fd77::2
-	f2b set sshd banip 198.51.100.0/24
-	becomes_listed 198.51.100.0/24
-	f2b set sshd unbanip 198.51.100.0/24
-	becomes_free 198.51.100.0/24
-	# While bloomd answers the first one, the others come together.
-	kill -STOP "$agent"
-	f2b set sshd banip 198.51.100.1 0.0.0.0/1 10.77.0.3 10.77.0.4
-	wait_for "the last ban" is_banned 10.77.0.4
-	kill -CONT "$agent"
-	for one in 198.51.100.1 10.77.0.3 10.77.0.4; do
-		becomes_listed $one
-	done
-	wait_for "a word of it" grep -q '0.0.0.0/1 cannot be in list f2b-sshd: ERR 0.0.0.0/1 is a prefix shorter' "$T/fail2ban.log"
 }
 
 # bans NUMBER: 10.77.0.3 and others, by the client.
@@ -198,10 +167,11 @@ restart_by()
 	wait_for "that what is no ban any more is taken out" is_listing 500
 }
 
-# Not one packet passes while it is dead and while it starts; what it does not ban any more is let go.
-t_kill()
+# Not one packet passes while it is dead and while it starts, nor in a restart with keep=yes; what it does not ban any more
+# is let go.
+t_kill_and_keep()
 {
-	jail type=allports
+	jail type=allports keep=yes
 	begin
 	bans 500
 	wait_for "all bans" is_listing 500
@@ -211,20 +181,9 @@ t_kill()
 	flood restart_by KILL
 	is_listing 500 || fail "$(listed) are listed"
 	comes_through 10.77.0.5
-	blocked 10.77.0.3
-}
-
-# Nor in a restart, with keep=yes.
-t_keep()
-{
-	jail type=allports keep=yes
-	begin
-	bans 500
-	wait_for "all bans" is_listing 500
-	wait_for "all bans in the database" are_kept 500
-	comes_blocked 10.77.0.3
 	flood restart_by TERM
 	is_listing 500 || fail "$(listed) are listed"
+	blocked 10.77.0.3
 	f2b unban --all
 	is_listing 0 || fail "unban --all returns, and $(listed) are listed"
 }
@@ -250,12 +209,31 @@ t_repair()
 	becomes_listed 10.77.0.4
 }
 
+# One entry that cannot be listed does not keep others out, and somebody who bans what is banned makes that longer.
 t_bloomd_is_away()
 {
+	local before one
+
 	jail type=allports
 	begin
-	fails 10.77.0.3
-	becomes_listed 10.77.0.3
+	f2b set sshd banip 10.77.0.5 198.51.100.0/24
+	becomes_listed 198.51.100.0/24
+	before=$(end_of 10.77.0.5)
+	f2b set sshd unbanip 198.51.100.0/24
+	becomes_free 198.51.100.0/24
+	# While bloomd answers the first one, the others come together.
+	kill -STOP "$agent"
+	f2b set sshd banip 198.51.100.1 0.0.0.0/1 10.77.0.3 10.77.0.4
+	wait_for "the last ban" is_banned 10.77.0.4
+	kill -CONT "$agent"
+	for one in 198.51.100.1 10.77.0.3 10.77.0.4; do
+		becomes_listed $one
+	done
+	wait_for "a word of it" grep -q '0.0.0.0/1 cannot be in list f2b-sshd: ERR 0.0.0.0/1 is a prefix shorter' "$T/fail2ban.log"
+	f2b set sshd unbanip 10.77.0.4
+	becomes_free 10.77.0.4
+	f2b set sshd banip 10.77.0.5
+	wait_for "a later end" ends_later 10.77.0.5 "$before"
 	agent_ends KILL 137
 	fails 10.77.0.4
 	wait_for "the second ban" is_banned 10.77.0.4
@@ -279,12 +257,12 @@ t_reload()
 	client reload
 	wait_for "the port" eval "ctl scope f2b-sshd | contains 'tcp/22$'"
 	is_listed 10.77.0.3 || fail "10.77.0.3 is free after a reload"
+	bans_for_the_port becomes_free
 	fails 10.77.0.4
 	becomes_listed 10.77.0.4
-	f2b set sshd unbanip 10.77.0.3
-	becomes_free 10.77.0.3
 	server_ends
 	is_listing 0 || fail "fail2ban has ended, and $(listed) are listed"
+	no_complaint
 }
 
 # fail2ban makes a ban longer after it was made, and says so later.
@@ -304,21 +282,6 @@ t_longer()
 	fails 10.77.0.3
 	becomes_listed 10.77.0.3
 	patience=$((3 * patience)) wait_for "a longer ban" ends_later 10.77.0.3 $((since + 4000))
-}
-
-# Or not at all: somebody bans what is banned.
-t_longer_without_a_word()
-{
-	local before
-
-	jail type=allports
-	begin
-	f2b set sshd banip 10.77.0.3
-	becomes_listed 10.77.0.3
-	before=$(end_of 10.77.0.3)
-	sleep 5
-	f2b set sshd banip 10.77.0.3
-	wait_for "a later end" ends_later 10.77.0.3 $((before + 3))
 }
 
 # ends_later ENTRY TIME: than at that time.

@@ -42,7 +42,8 @@ t_ports()
 	grep -q 'no port is called nosuchport' "$T/fail2ban.log" || fail "nobody says what is wrong"
 }
 
-t_networks()
+# What was banned when it was killed, and is no ban any more, is free when it is there again.
+t_networks_and_a_kill()
 {
 	local -a two=("${customer6[@]:0:2}")
 
@@ -57,8 +58,11 @@ t_networks()
 	blocked "${customer6[@]:0:3}"
 	wait_for "two bans in the database" are_kept 2
 	server_ends KILL
+	comes_blocked "${customer6[@]:0:3}"
+	ctl -q add 10.77.0.5 --list f2b-sshd # no ban any more
 	server_starts
 	wait_for "two bans again" bans_are 3
+	passes 10.77.0.5
 	f2b set sshd banip "${two[0]}"
 	wait_for "three bans" bans_are 4
 	f2b set sshd unbanip "${two[1]}"
@@ -68,23 +72,6 @@ t_networks()
 	f2b set sshd unbanip 2001:db8:7::/48
 	bans_are 0 || fail "$(listed) are listed"
 	ends_quietly
-}
-
-# What was banned when it was killed, and is no ban any more, is free when it is there again.
-t_kill()
-{
-	plain_jail type=allports
-	begin_without_bloomd
-	f2b set sshd banip 10.77.0.3 10.77.0.4
-	wait_for "two bans" bans_are 2
-	wait_for "both in the database" are_kept 2
-	server_ends KILL
-	comes_blocked 10.77.0.3 10.77.0.4
-	ctl -q add 10.77.0.5 --list f2b-sshd
-	server_starts
-	wait_for "two bans again" bans_are 2
-	comes_blocked 10.77.0.3 10.77.0.4
-	passes 10.77.0.5
 }
 
 # Somebody empties the list, or restores another state: the next sign of life of a banned source brings it

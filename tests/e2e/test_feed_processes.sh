@@ -108,26 +108,8 @@ t_processes_that_are_killed()
 	keeps_list
 }
 
-# Its list changes its name; the former one is emptied, once the new one is in force.
-t_another_list_after_a_reload()
-{
-	begin
-	configure 'every = 1h' 'on-removal = flush'
-	agent
-	wait_for "the first list" has_outcome main updated
-	mode 500
-	configure 'every = 1h' 'on-removal = flush' 'list = second'
-	kill -HUP "$agent"
-	wait_for "a fetch" has_outcome main http-error
-	keeps_list
-	mode good
-	ends_as updated
-	[[ $(ctl list --list second | wc -l) -eq 101 ]] || fail "the new list is not filled"
-	! ctl list --list main >/dev/null 2>&1 || [[ $(listed) -eq 0 ]] || fail "the former list stays"
-	blocked 5.9.0.7
-}
-
-# A feed gets another name, and fills the same list: nobody empties it meanwhile.
+# A feed gets another name, and fills the same list: nobody empties it meanwhile. Then its list changes its name, and the
+# former one is emptied once the new one is in force.
 t_another_name_after_a_reload()
 {
 	begin
@@ -139,37 +121,19 @@ t_another_name_after_a_reload()
 	kill -HUP "$agent"
 	wait_for "the end of the former" has_no_state main
 	wait_for "a fetch" has_outcome renamed http-error
-	[[ $(ctl list --list shared | wc -l) -eq 101 ]] || fail "the list is emptied"
+	has_all shared || fail "the list is emptied"
+	blocked 5.9.0.7
+	sed -i 's/^list = shared/list = second/' "$T/bloomd.conf"
+	agent_reloads
+	has_all shared || fail "the list is emptied before another is filled"
+	mode good
+	exits 0 feeds update renamed
+	wait_for "the new list" has_all second
+	wait_for "the end of the former list" eval '! has_all shared'
 	blocked 5.9.0.7
 }
 
-t_metrics_say_what_happened()
-{
-	local guard
-
-	ctl help metrics >/dev/null 2>&1 || skip "no bloomctl metrics"
-	begin
-	configure 'every = 1h' 'canary = 8.8.8.8'
-	agent
-	wait_for "the first list" has_outcome main updated
-	# An alert sees the first refusal only if there was a 0 before it.
-	ctl metrics >"$T/out"
-	for guard in $(sed -n '/^| guard /,/^$/s/^| \(`[^|]*`\) |.*/\1/p' "$root/docs/agent.md" | tr -d '`,'); do
-		says "^xdp_bloom_feed_refusals_total\{feed=\"main\",guard=\"$guard\"\} 0$"
-	done
-	[[ -n ${guard:-} ]] || fail "docs/agent.md has no guards"
-	refuses cut truncated
-	refuses canary refused canary
-	ends_as refused canary
-	ctl metrics >"$T/out"
-	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="updated"\} 1$'
-	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="truncated"\} 1$'
-	says '^xdp_bloom_feed_fetches_total\{feed="main",outcome="refused"\} 2$'
-	says '^xdp_bloom_feed_refusals_total\{feed="main",guard="canary"\} 2$'
-	says '^xdp_bloom_feed_entries\{feed="main"\} 101$'
-	says '^xdp_bloom_feed_last_success_timestamp_seconds\{feed="main"\} [1-9]'
-	says '^xdp_bloom_feed_content_timestamp_seconds\{feed="main"\} [1-9]'
-}
+has_all() { [[ $(ctl list --list "$1" 2>/dev/null | wc -l) -eq 101 ]]; }
 
 # Sets child. The one that fetches the file comes and goes before.
 has_a_stopped_child()

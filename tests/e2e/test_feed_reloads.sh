@@ -27,33 +27,6 @@ t_a_section_goes_after_its_state_file()
 	agent_ends
 }
 
-has_emptied_all() { [[ ! -e $state/feeds/a.json && ! -e $state/feeds/b.json && $(ctl list | wc -l) -eq 0 ]]; }
-
-# A list goes from one feed to another, which goes before it has brought anything.
-t_a_list_that_its_new_feed_never_fills()
-{
-	local name
-
-	for name in a b; do
-		printf "5.9.$name.%d\n" {1..20} | sed 's/[a]/1/; s/[b]/2/' >"$T/list-$name"
-		printf '[feed %s]\nurl = file://%s/list-%s\non-removal = flush\n' $name "$T" $name
-	done >"$T/bloomd.conf"
-	ctl -q attach x0
-	agent
-	wait_for "one list" has_outcome a updated
-	wait_for "another list" has_outcome b updated
-	rm "$T/list-b"
-	printf '[feed b]\nurl = file://%s/list-b\nlist = a\non-removal = flush\n' "$T" >"$T/bloomd.conf"
-	agent_reloads
-	exits 0 feeds update b
-	wait_for "a fetch of nothing" has_outcome b no-file
-	[[ $(ctl list --list a | grep -c ' list a ') -eq 20 ]] || fail "the last good list is gone"
-	: >"$T/bloomd.conf"
-	agent_reloads
-	wait_for "the end of both lists" has_emptied_all
-	agent_ends
-}
-
 # Sections come, go, and change names and lists; files of states go; the disk is full for a while; fetches go on.
 t_a_random_walk()
 {

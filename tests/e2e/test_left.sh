@@ -57,11 +57,6 @@ t_the_only_interface()
 	passes 10.77.0.3
 	exits 0 attach x0
 	blocked 10.77.0.3
-}
-
-t_all()
-{
-	begin
 	refused 0 -j detach --all
 	json 'd["detached"] and d["left"] == ["x0"]'
 	passes 10.77.0.3
@@ -71,6 +66,22 @@ t_all()
 	exits 0 -j detach --all
 	json 'd["detached"] and d["left"] == []'
 	all_gone
+	# Nor does another mode come; with --force, the MTU is as it was, whatever came of it.
+	exits 0 attach x0 --mode skb
+	refused 3 attach x0 --mode native
+	one_line
+	complains 'x0: the kernel does not take the program off at MTU 1500'
+	blocked 10.77.0.3
+	exits 0 status
+	ip -n "$server" link set x0 mtu 2000
+	refused 0 detach x0 --force
+	complains 'x0 had the MTU 1500 instead of 2000 for [0-9.]+ s'
+	complains 'x0 still has the program'
+	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
+	is_left x0
+	exits 0 detach x0 --force
+	all_gone
+	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
 }
 
 # The filter of x0 has no gap, and y0 none of its verdicts.
@@ -101,23 +112,6 @@ t_others_stay_filtered()
 	lets_pass y0
 }
 
-t_attached_again()
-{
-	join y0 0
-	begin x0 y0
-	refused 0 detach y0
-	lets_pass y0
-	refused 0 attach y0
-	filters y0 x0
-	exits 0 status
-	exits 0 add 10.77.0.4
-	filters y0 x0
-	exits 0 status
-	nothing_left_of_guard
-}
-
-nothing_left_of_guard() { [[ ! -e $pins/trial ]] || fail "the guard is left"; }
-
 # What comes after all were detached is filtered, what is left is not.
 t_another_one_is_attached()
 {
@@ -136,7 +130,8 @@ t_another_one_is_attached()
 	all_gone
 }
 
-t_a_trial_has_to_wait()
+# For the end of what is left; so do an attachment, which takes it over, and the end of the interface.
+t_what_ends_it()
 {
 	join y0 0
 	begin x0 y0
@@ -151,6 +146,24 @@ t_a_trial_has_to_wait()
 	passes 10.77.0.3
 	exits 0 -j status
 	json 'd["trial"]["seconds_left"] > 0'
+	exits 0 commit
+	exits 0 policy enforce
+	exits 0 attach y0
+	refused 0 detach y0
+	lets_pass y0
+	refused 0 attach y0
+	filters y0 x0
+	exits 0 status
+	exits 0 add 10.77.0.4
+	filters y0 x0
+	exits 0 status
+	[[ ! -e $pins/trial ]] || fail "the guard is left"
+	refused 0 detach y0
+	ip -n "$server" link delete y0
+	exits 0 up
+	exits 0 status
+	[[ ! -e $pins/trial ]] || fail "the guard is left"
+	filters x0
 }
 
 # The end of a trial is one of those that want the program off.
@@ -188,43 +201,6 @@ t_during_a_trial()
 	exits 0 up
 	nothing_left x0
 	filters y0
-}
-
-t_the_interface_goes()
-{
-	join y0 0
-	begin x0 y0
-	refused 0 detach y0
-	ip -n "$server" link delete y0
-	exits 0 up
-	exits 0 status
-	nothing_left_of_guard
-	filters x0
-}
-
-t_another_mode()
-{
-	begin x0 --mode skb
-	refused 3 attach x0 --mode native
-	one_line
-	complains 'x0: the kernel does not take the program off at MTU 1500'
-	blocked 10.77.0.3
-	exits 0 status
-}
-
-# The MTU is as it was, whatever came of it.
-t_force()
-{
-	begin
-	ip -n "$server" link set x0 mtu 2000
-	refused 0 detach x0 --force
-	complains 'x0 had the MTU 1500 instead of 2000 for [0-9.]+ s'
-	complains 'x0 still has the program'
-	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
-	is_left x0
-	exits 0 detach x0 --force
-	all_gone
-	ip -n "$server" link show x0 | contains ' mtu 2000 ' || fail "the MTU is another"
 }
 
 t_killed()

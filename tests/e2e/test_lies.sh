@@ -32,7 +32,7 @@ found_out()
 # Offsets of struct xb_params.
 t_params()
 {
-	local lies=(
+	local pin bytes lies=(
 		"44 0xffffffff"            # host4.probes
 		"40 0x80000001"            # host4.blocks
 		"60 9"                     # net6.probes
@@ -49,10 +49,25 @@ t_params()
 		"200 0"                    # confirm
 		"388 0"                    # cell_words
 		"388 0xffffffff"
+		"140 0"                    # names.probes
+		"96 0 100 0"               # confirm_names
+		"176 0"                    # allow_names
 	)
 
+	ctl -q add ads.example
 	in_force
 	found_out "${lies[@]}"
+	# The key by which names are hashed stands beside the parameters.
+	for bytes in 0 8; do
+		pin=$(echo "$pins"/gen-*/name_key)
+		rm "$pin"
+		[[ $bytes -eq 0 ]] || bpftool map create "$pin" type array key 4 value "$bytes" entries 1 name name_key
+		exits 3 status
+		blocked 10.77.0.3
+		exits 0 add 10.77.0.4 www.ads.example --exist
+		blocked 10.77.0.3 10.77.0.4 fd77::3
+		exits 0 status
+	done
 	lie 188 0xffffffff
 	exits 0 detach x0
 	passes 10.77.0.3
@@ -71,40 +86,6 @@ t_former_layout_under_a_flood()
 		flood exits 0 $command
 		exits 0 status
 		blocked 10.77.0.3 10.77.3.9 fd77::3
-	done
-}
-
-t_params_of_names()
-{
-	local lies=(
-		"140 0"                    # names.probes
-		"96 0 100 0"               # confirm_names
-		"176 0"                    # allow_names
-	)
-
-	ctl -q add ads.example
-	in_force
-	found_out "${lies[@]}"
-}
-
-# The key by which names are hashed stands beside the parameters.
-t_key_of_names()
-{
-	local pin bytes
-
-	ctl -q add ads.example
-	in_force
-	pin=$(echo "$pins"/gen-*/name_key)
-	for bytes in 0 8; do
-		rm "$pin"
-		[[ $bytes -eq 0 ]] ||
-			bpftool map create "$pin" type array key 4 value "$bytes" entries 1 name name_key
-		exits 3 status
-		blocked 10.77.0.3
-		exits 0 add 10.77.0.4 www.ads.example --exist
-		blocked 10.77.0.3 10.77.0.4 fd77::3
-		exits 0 status
-		pin=$(echo "$pins"/gen-*/name_key)
 	done
 }
 
@@ -155,13 +136,7 @@ t_stack()
 	done
 	passes 10.77.0.3
 	exits 0 add 10.77.0.3
-}
-
-t_a_stack_that_is_too_small()
-{
-	! is_sanitized || skip "frames are larger with the address sanitizer"
-	in_force
-	printf '10.77.0.4\n2001:db8::/48\n' >"$T/list"
+	is_sanitized && return # whose frames are larger
 	limited "-S -s 32" import "$T/list" --list other --replace --force
 	[[ $code -eq 0 ]] || fail "32 KiB: exit code $code: $(cat "$T/err")"
 	code=0
@@ -172,6 +147,7 @@ t_a_stack_that_is_too_small()
 		fail "32 KiB, not to be raised: exit code $code: $(cat "$T/err")"
 	exits 0 test 10.77.0.3
 }
+
 
 # Too few to look: that is what is said, and not that something is wrong with the filter.
 t_descriptors()

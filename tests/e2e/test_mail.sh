@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=mail.sh
 . "$(dirname "$0")/mail.sh"
+. "$root/tests/e2e/agent.sh"
 
 sockets=/var/spool/postfix/xdp-bloom
 
@@ -17,6 +18,14 @@ postfix_and_agent()
 	install -d -m 2750 -g postfix "$sockets"
 	printf '%s\n' '[postfix]' "socketmap = $sockets/socketmap" "policy = $sockets/policy" "$@" >"$T/bloomd.conf"
 	agent
+}
+
+# start_with_policy: Postfix asks for each client.
+start_with_policy()
+{
+	echo '587 inet n - y - - smtpd' >>/etc/postfix/master.cf
+	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
+	start_postfix
 }
 
 # configure LINE...: these lines of [postfix] instead.
@@ -53,8 +62,7 @@ refused=": Client host rejected:"
 t_policy()
 {
 	postfix_and_agent 'counted = PREPEND X-Listed: %l'
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
+	start_with_policy
 	mail 10.77.0.2 "250 "
 	mail fd77::2 "250 "
 	ctl -q add 10.77.0.3 fd77::3 --list bad
@@ -81,21 +89,8 @@ t_policy()
 	wait_for "the header" grep -rqx 'X-Listed: counts' /var/spool/mail/reader/new
 	[[ $(counted policy ok) -eq 13 ]] || fail "counted are $(counted policy ok)"
 	[[ $(counted policy error) -eq 0 ]] || fail "errors: $(counted policy error)"
-}
-
-# counted PROTOCOL OUTCOME: requests by the metrics.
-counted()
-{
-	ctl metrics | awk -v of="command=\"$1\",outcome=\"$2\"" 'index($1, of) {n = $2} END {print n + 0}'
-}
-
-# Lists that hold for other ports are not asked.
-t_scope()
-{
-	postfix_and_agent
-	echo '587 inet n - y - - smtpd' >>/etc/postfix/master.cf
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
+	# Lists that hold for other ports are not asked.
+	exits 0 flush --yes
 	ctl -q add 10.77.0.3 --list mail
 	ctl -q scope mail tcp/25
 	ctl -q add 10.77.0.4 --list web
@@ -107,12 +102,17 @@ t_scope()
 	mail 10.77.0.3 "554 " a@partner.example 587
 }
 
+# counted PROTOCOL OUTCOME: requests by the metrics.
+counted()
+{
+	ctl metrics | awk -v of="command=\"$1\",outcome=\"$2\"" 'index($1, of) {n = $2} END {print n + 0}'
+}
+
 # The domain of the sender, by the lists that the configuration names; the client comes first.
 t_senders()
 {
 	postfix_and_agent 'senders = bad, worse' 'counted = PREPEND X-Listed: %l'
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
+	start_with_policy
 	ctl -q add evil.example --list bad
 	ctl -q add sub.worse.example --list worse
 	ctl -q add other.example 10.77.0.3 --list other
@@ -137,29 +137,12 @@ t_senders()
 	mail 10.77.0.4 "250 " a@other.example
 }
 
-t_expiry()
-{
-	postfix_and_agent
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
-	ctl -q add 10.77.0.3 --list bad --timeout 60
-	mail 10.77.0.3 "554 "
-	ctl -q del 10.77.0.3
-	ctl -q add 10.77.0.3 --list bad --timeout 2
-	# While nobody may write, the entry stays in the store and the filter.
-	exec 7>>"$state/writer.lock"
-	flock 7
-	sleep 2.5
-	mail 10.77.0.3 "250 "
-	flock -u 7
-}
 
-# What the configuration says, in the words of Postfix.
-t_actions()
+# What the configuration says, in the words of Postfix; what has expired is not listed.
+t_actions_and_expiry()
 {
 	postfix_and_agent 'listed = DEFER_IF_PERMIT Later, %a: %l, 100%%'
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
+	start_with_policy
 	ctl -q add 10.77.0.3 --list bad
 	mail 10.77.0.3 "450 4.7.1 <unknown[10.77.0.3]>$refused Later, 10.77.0.3: bad, 100%"
 	configure 'listed = 521 Go away'
@@ -172,6 +155,16 @@ t_actions()
 	mail 10.77.0.3 "250 "
 	configure 'counted = REJECT Counted by %l'
 	mail 10.77.0.3 "554 5.7.1 <unknown[10.77.0.3]>$refused Counted by bad"
+	ctl -q add 10.77.0.4 --list bad --timeout 60
+	mail 10.77.0.4 "554 "
+	ctl -q del 10.77.0.4
+	ctl -q add 10.77.0.4 --list bad --timeout 2
+	# While nobody may write, the entry stays in the store and the filter.
+	exec 7>>"$state/writer.lock"
+	flock 7
+	sleep 2.5
+	mail 10.77.0.4 "250 "
+	flock -u 7
 }
 
 # A store that cannot be read defers mail and says so, unless the administrator wants it to pass; so does an agent that
@@ -179,8 +172,7 @@ t_actions()
 t_nobody_knows()
 {
 	postfix_and_agent
-	postconf -e 'smtpd_client_restrictions = check_policy_service unix:xdp-bloom/policy'
-	start_postfix
+	start_with_policy
 	mail 10.77.0.2 "250 "
 	# At once: bloomd looks at a file as soon as it is there, and LMDB begins a store in an empty one.
 	echo rubbish >"$state/rubbish"
@@ -286,20 +278,17 @@ t_socketmap_of_postfix()
 	mail 10.77.0.4 "554 5.7.1 <client.example>: Helo command rejected: client.example is listed (bad)"
 }
 
-# guests TEST: of guests.py.
-guests() { "$root/tests/e2e/guests.py" "$sockets" "$agent" "$1" || fail "guests: $1"; }
-
-t_in_pieces() { postfix_and_agent && ctl -q add 10.77.0.3 --list bad && guests pieces; }
-t_what_is_no_request() { postfix_and_agent && guests wrong; }
-t_who_never_reads()
+# What is no request: unit/bloomd/postfix; who asks and never reads: attacks/poster.
+t_guests()
 {
-	! is_sanitized || skip "the address sanitizer takes memory"
+	local one
+
 	postfix_and_agent
 	ctl -q add 10.77.0.3 --list bad
-	guests silent
+	for one in pieces crowd; do
+		"$root/tests/e2e/guests.py" "$sockets" "$agent" $one || fail "guests: $one"
+	done
 }
-
-t_a_thousand() { postfix_and_agent && ctl -q add 10.77.0.3 --list bad && guests crowd; }
 
 # as USER SOCKET: whether this user can connect.
 connects() { setpriv --reuid "$1" --regid "$1" --clear-groups python3 -c 'import socket, sys
@@ -339,13 +328,8 @@ t_with_the_rights_of_the_unit()
 
 	postfix_and_agent
 	agent_ends
-	cat >"$T/limited" <<-END
-		#!/bin/sh
-		umask 0077
-		exec setpriv --bounding-set=-all,+bpf,+net_admin,+perfmon,+sys_admin --inh-caps=-all $bloomd "\$@"
-	END
-	chmod 755 "$T/limited"
-	agent_program=$T/limited agent
+	limited_agent ""
+	agent
 	[[ $(grep CapEff "/proc/$agent/status") == *0000c000201000 ]] || fail "$(grep Cap "/proc/$agent/status")"
 	connects postfix policy && connects postfix socketmap || fail "Postfix may not"
 	! connects nobody policy || fail "others may"

@@ -30,35 +30,13 @@ expires_too_early()
 
 feeds_tell() { ctl feeds | contains "^  list     $1, $2 entries"; }
 
-# A clock that is hours ahead for a while ends all bans: at the latest when it is right again, they are back, with the
-# times that they had.
+# A clock that is hours ahead for a while ends all bans: at the latest when it is right again, they are back, with the times
+# that they had. For a moment between two requests, nothing shows but the list itself.
 t_a_clock_that_was_ahead()
 {
 	stand_in
 	ctl -q attach x0
 	begun=$(date +%s)
-	answer whole "$(decisions 0 302),$(decision 5000 10.77.0.3)"
-	bouncer_configure
-	clocked_agent
-	wait_for "the bans" has_listed 303
-	next_request startup=false
-	expires_too_early
-	wait_for "a look at the clock" has_resyncs clock 1
-	set_clock 0
-	wait_for "another one" has_resyncs clock 2
-	wait_for "the bans" has_listed 303
-	next_request startup=false
-	works || fail "not well: $(ctl feeds)"
-	feeds_tell crowdsec 303 || fail "it tells: $(ctl feeds)"
-	blocked 10.77.0.3
-	ends_within 10.77.0.3 3595 3605 || fail "it ends in $(ends 10.77.0.3) s"
-}
-
-# Between two requests, nothing shows but the list itself.
-t_a_clock_that_was_ahead_for_a_moment()
-{
-	stand_in
-	ctl -q attach x0
 	answer whole "$(decisions 0 302),$(decision 5000 10.77.0.3)"
 	bouncer_configure
 	clocked_agent
@@ -75,6 +53,17 @@ t_a_clock_that_was_ahead_for_a_moment()
 	wait_for "the bans" has_listed 303
 	comes_blocked 10.77.0.3
 	[[ $(resyncs clock) -eq 0 ]] || fail "the server was asked for all"
+	set_clock 18000
+	ctl -q add 198.18.0.2
+	wait_for "a look at the clock" has_resyncs clock 1
+	set_clock 0
+	wait_for "another one" has_resyncs clock 2
+	wait_for "the bans" has_listed 303
+	next_request startup=false
+	works || fail "not well: $(ctl feeds)"
+	feeds_tell crowdsec 303 || fail "it tells: $(ctl feeds)"
+	blocked 10.77.0.3
+	ends_within 10.77.0.3 3595 3610 || fail "it ends in $(ends 10.77.0.3) s"
 }
 
 # What somebody takes out comes back, and the server is not asked for it.
@@ -273,6 +262,15 @@ t_a_list_that_is_handed_on()
 	agent
 	wait_for "the list" has_entries fourth 20
 	wait_for "the end of the list before" has_entries third 0
+	# Nor is what a section fills forgotten that goes before it has brought anything for another list.
+	mv "$T/list" "$T/away"
+	sed -i 's/list = fourth/list = fifth/' "$T/bloomd.conf"
+	agent_reloads
+	wait_for "a fetch" has_outcome other no-file
+	has_entries fourth 20 || fail "it is emptied before the other one is filled"
+	: >"$T/bloomd.conf"
+	agent_reloads
+	wait_for "the end of the list" has_entries fourth 0
 }
 
 run_tests

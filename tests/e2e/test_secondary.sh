@@ -6,6 +6,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2119
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/feeds.sh"
+. "$root/tests/e2e/agent.sh"
 
 owner=12346 # of the servers, and its group
 knotd=$programs/knot/usr/sbin/knotd nsd=$programs/nsd/usr/sbin/nsd
@@ -72,15 +73,10 @@ follow()
 	local groups=--clear-groups
 
 	[[ $# -eq 0 ]] || groups="--groups $1"
-	cat >"$T/limited" <<-END
-		#!/bin/sh
-		umask 0077
-		exec setpriv --bounding-set=-all,+bpf,+net_admin,+perfmon,+sys_admin,+lease --inh-caps=-all $groups $bloomd "\$@"
-	END
-	chmod 755 "$T/limited"
+	limited_agent ,+lease "$groups"
 	printf '[feed zone]\nurl = file://%s/secondary/rpz.test.zone\nformat = rpz\nevery = 1d\nmax-change = 100\n' "$T" \
 		>"$T/bloomd.conf"
-	agent_program=$T/limited agent
+	agent
 }
 
 follows_changes()
