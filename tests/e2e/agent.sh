@@ -61,3 +61,6 @@ limited_agent()
 	chmod 755 "$T/limited"
 	agent_program=$T/limited
 }
+
+# resident: memory of its own in KiB; pages of files, such as those of the store, are the kernel's.
+resident() { awk '/^Rss(Anon|Shmem):/ {sum += $2} END {print sum}' "/proc/$agent/status"; }

@@ -300,8 +300,6 @@ expire()
 	[[ $(ctl -j status) == *'"expired":0'* ]] || fail "something expired is left"
 }
 
-# resident: memory of its own in KiB; pages of files, such as those of the store, are the kernel's.
-resident() { awk '/^Rss(Anon|Shmem):/ {sum += $2} END {print sum}' "/proc/$agent/status"; }
 # sleeps: it does not wake up for two seconds.
 sleeps()
 {
