@@ -3,13 +3,12 @@
 nothing of it is allowed or taken off another list, no bogon and no address of the machine is dropped; what a feed lists stays
 until another body is taken; `feeds` tells what the store has; and who is on no list passes."""
 import gzip
-import http.server
 import ipaddress
 import json
 import os
-import threading
 import time
 
+import bodies
 from attacked import FRAMES, NAME, OTHER_NAME, OWN, PATIENCE, Deadline, Machine, Wrong
 
 # Of each feed, besides its url.
@@ -24,30 +23,12 @@ WAITS = 40 * PATIENCE
 SAMPLE = 40         # sources of a list whose frames are judged
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Server(bodies.Server):
     """Each feed is a path."""
-
-    def do_GET(self):  # pylint: disable=invalid-name
-        body = self.server.bodies.get(self.path.strip("/"), b"")
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format, *_):  # pylint: disable=redefined-builtin
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads, handler = True, Handler
 
     def __init__(self):
         self.bodies = {}
-        super().__init__(("127.0.0.1", 0), self.handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        """Whoever asked is gone."""
+        super().__init__(lambda path: self.bodies.get(path.strip("/"), b""))
 
 
 class Writer:

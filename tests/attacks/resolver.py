@@ -13,6 +13,7 @@ import threading
 import time
 
 import author
+import bodies
 import cage
 from attacked import COMMAND, FRAMES, Deadline, Machine, Wrong
 
@@ -79,7 +80,7 @@ class Resolver(threading.Thread):
         return query[:2] + struct.pack("!HHHHH", code, 1, len(rows), 0, 0) + query[12:at + 5] + b"".join(rows)
 
 
-class Handler(author.Handler):
+class Handler(bodies.Handler):
     def do_GET(self):
         if "away" in self.path or self.server.stays:
             return super().do_GET()

@@ -4,7 +4,6 @@
 the bloomd with that number reads from DIRECTORY/bloomd.conf, with DIRECTORY/agent.err as its log. Feeds are files, or
 come from a server in this process that takes its time. Now and then all is left alone; then each list has what the
 feed that fills it publishes, and the others are empty."""
-import http.server
 import json
 import os
 import random
@@ -13,8 +12,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "support"))
+import bodies  # pylint: disable=wrong-import-position
 
 NAMES = ("a", "b", "c", "d", "e")
 FILES = 5
@@ -26,43 +27,12 @@ class Wrong(Exception):
     """What must not be."""
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves DIRECTORY/fN as /fN, late."""
-    daemon_threads = True
-
-    def __init__(self, directory):
-        self.directory = directory
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        """Whoever asked is gone."""
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):  # pylint: disable=invalid-name
-        try:
-            with open(self.server.directory + self.path, "rb") as file:
-                body = file.read()
-        except OSError:
-            self.send_error(404)
-            return
-        time.sleep(random.random() * 0.3)
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format, *_):  # pylint: disable=redefined-builtin
-        pass
-
-
 class Walk:
     def __init__(self, words):
         self.directory, self.state, self.run, pid, steps, seed = words[:6]
         self.bloomctl = words[6:]
         self.agent, self.steps, self.dice = int(pid), int(steps), random.Random(int(seed))
-        self.server = Server(self.directory)
+        self.server = bodies.Server(self.serve)
         self.sections, self.lists, self.contents = {}, 0, {}
         self.used = set()
         self.filler = os.path.join(os.path.dirname(self.state), "filler")
@@ -70,6 +40,15 @@ class Walk:
         self.done = {}
         for number in range(FILES):
             self.write_file(number)
+
+    def serve(self, path):
+        """DIRECTORY/fN as /fN, late."""
+        time.sleep(random.random() * 0.3)
+        try:
+            with open(self.directory + path, "rb") as file:
+                return file.read()
+        except OSError:
+            return None
 
     # --- steps --------------------------------------------------------------------------------------
 

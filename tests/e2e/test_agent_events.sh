@@ -110,8 +110,8 @@ t_news_that_are_lost()
 	within 3 "192.0.2.8" allows 192.0.2.8 address
 }
 
-# Nothing is done on a trial; all of it afterwards.
-t_under_a_trial()
+# Nothing is done on a trial, nor while another writer has the lock; all of it afterwards.
+t_while_others_write()
 {
 	begin
 	ctl -q policy monitor --rollback 60
@@ -125,19 +125,12 @@ t_under_a_trial()
 	ip -n "$server" addr add 192.0.2.8/24 dev x0
 	wait_for "192.0.2.8" allows 192.0.2.8 address
 	[[ $(ctl -j policy) == *monitor* ]] || fail "the trial lasts"
-}
-
-# Another writer has the lock: it tries again, and does not wait.
-t_beside_another_writer()
-{
-	begin
-	sleep 1
 	stands_at commit-before add 10.77.0.5
-	ip -n "$server" addr add 192.0.2.7/24 dev x0
+	ip -n "$server" addr add 192.0.2.9/24 dev x0
 	sleep 1
-	allows_not 192.0.2.7 address || fail "it wrote beside another writer"
+	allows_not 192.0.2.9 address || fail "it wrote beside another writer"
 	goes_on 0
-	wait_for "192.0.2.7" allows 192.0.2.7 address
+	wait_for "192.0.2.9" allows 192.0.2.9 address
 }
 
 # Neither its own writes nor what nobody can mend keep it busy.
@@ -190,11 +183,7 @@ t_burst()
 t_another_namespace()
 {
 	ctl -q attach x0
-	touch "$T/none.conf"
-	(exec nsenter --net="/run/netns/$client" "$XB_TEST_DIR/bin/bloomd" --state "$state" --pin "$pins" \
-		--run "$T/other-run" --config "$T/none.conf" >/dev/null 2>"$T/other.err") &
-	agent=$!
-	wait_for "bloomd" grep -q ": ready" "$T/other.err"
+	server=$client counters=$T/other-run agent
 	ip -n "$client" addr add 192.0.2.7/24 dev x0
 	sleep 1
 	allows_not 192.0.2.7 address || fail "it took the namespace over"
