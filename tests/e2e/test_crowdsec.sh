@@ -7,24 +7,42 @@
 . "$(dirname "$0")/feeds.sh"
 . "$(dirname "$0")/crowdsec.sh"
 
+# Other types and scopes are no bans of addresses; a value says itself whether it is a prefix.
 t_bans_come_into_force()
 {
+	local bans=(10.77.0.4 10.77.0.6 10.77.3.0/24 20.0.0.0/8 2a00:1234::/32 31.7.8.0/24 31.7.9.9 fd77::3)
+
 	lapi
 	ctl -q attach x0
 	ctl -q add 10.77.0.5
-	ban --ip 10.77.0.3
-	ban --range 10.77.3.0/24
+	ban --ip 10.77.0.3 --type captcha
+	ban --scope Country --value FR
+	ban --scope AS --value 64500
+	ban --scope Username --value root
+	ban --ip 10.77.0.4
+	ban --ip ::ffff:10.77.0.6
 	ban --ip fd77::3
+	ban --range 10.77.3.0/24
+	ban --range 20.1.2.3/8
+	ban --range 2a00:1234::1/32
+	printf 'duration,scope,value\n1h,ip,31.7.8.0/24\n1h,ip,31.7.9.9\n' >"$T/import.csv"
+	cscli decisions import -i "$T/import.csv"
+	cscli decisions list --all -o raw >"$T/out"
+	grep -q ',Ip:31.7.8.0/24,' "$T/out" || fail "CrowdSec says by the scope what is a prefix"
 	bouncer
 	wait_for "the first bans" works
-	blocked 10.77.0.3 10.77.3.9 10.77.3.200 fd77::3
-	passes 10.77.0.2 10.77.0.4 fd77::2
-	[[ $(listed) -eq $(lapi_bans) ]] || fail "$(listed) entries, and CrowdSec has $(lapi_bans)"
-	# Later ones, and one of an address that another list has.
-	ban --ip 10.77.0.4
+	blocked 10.77.0.4 10.77.0.6 10.77.3.9 10.77.3.200 fd77::3
+	passes 10.77.0.2 10.77.0.3 fd77::2
+	[[ $(list_text | cut -d' ' -f1 | LC_ALL=C sort | paste -sd ' ') == "${bans[*]}" ]] || fail "other entries: $(list_text)"
+	[[ $(left_out type) -eq 1 ]] || fail "$(left_out type) of another type"
+	says_agent 'crowdsec, all decisions: 8 entries added, 0 removed, 0 renewed; 8 in list crowdsec$'
+	# Later ones, and one of an address that another list has. The end of a captcha does not end a ban.
+	ban --ip 10.77.0.3
 	ban --ip 10.77.0.5
+	ban --ip 10.77.0.4 --type captcha
 	wait_for "a ban" is_listed 10.77.0.5
-	comes_blocked 10.77.0.4
+	comes_blocked 10.77.0.3
+	cscli decisions delete --ip 10.77.0.4 --type captcha
 	cscli decisions delete --ip 10.77.0.3
 	cscli decisions delete --ip 10.77.0.5
 	cscli decisions delete --range 10.77.3.0/24
@@ -36,62 +54,19 @@ t_bans_come_into_force()
 	[[ $(listed) -eq $(lapi_bans) ]] || fail "$(listed) entries, and CrowdSec has $(lapi_bans)"
 	exits 0 feeds
 	says '^crowdsec: (updated|unchanged)$'
-	says '^  list     crowdsec, 2 entries$'
+	says '^  list     crowdsec, 7 entries$'
 	exits 2 policy allow-only
-	complains 'sources that nobody added by hand: 2 in list crowdsec by crowdsec '
+	complains 'sources that nobody added by hand: 7 in list crowdsec by crowdsec '
 	exits 0 metrics
-	says '^xdp_bloom_feed_entries\{feed="crowdsec"\} 2$'
+	says '^xdp_bloom_feed_entries\{feed="crowdsec"\} 7$'
 	says '^xdp_bloom_feed_period_seconds\{feed="crowdsec"\} 1$'
 	says '^xdp_bloom_feed_last_success_timestamp_seconds\{feed="crowdsec"\} [1-9]'
 	says '^xdp_bloom_crowdsec_resyncs_total\{cause="start"\} 1$'
 	says '^xdp_bloom_crowdsec_resyncs_total\{cause="failure"\} 0$'
-	says_agent 'crowdsec, all decisions: 3 entries added, 0 removed, 0 renewed; 3 in list crowdsec$'
 	# 1.4.6 takes no metrics of use: it is said once.
 	says_agent 'crowdsec: the server takes no metrics of use'
 	[[ $(grep -c 'metrics of use' "$T/agent.err") -eq 1 ]] || fail "it says it again and again"
 	agent_ends
-	blocked 10.77.0.4
-}
-
-# Other types and scopes are no bans of addresses; a value says itself whether it is a prefix.
-t_what_is_a_ban()
-{
-	lapi
-	ctl -q attach x0
-	ban --ip 10.77.0.3 --type captcha
-	ban --scope Country --value FR
-	ban --scope AS --value 64500
-	ban --scope Username --value root
-	ban --ip 10.77.0.4
-	ban --range 20.1.2.3/8
-	ban --ip ::ffff:10.77.0.6
-	ban --range 2a00:1234::1/32
-	cat >"$T/import.csv" <<-END
-		duration,scope,value
-		1h,ip,31.7.8.0/24
-		1h,ip,31.7.9.9
-	END
-	cscli decisions import -i "$T/import.csv"
-	cscli decisions list --all -o raw >"$T/out"
-	grep -q ',Ip:31.7.8.0/24,' "$T/out" || fail "CrowdSec says by the scope what is a prefix"
-	bouncer
-	wait_for "the bans" works
-	blocked 10.77.0.4 10.77.0.6
-	passes 10.77.0.3
-	list_text | cut -d' ' -f1 | sort >"$T/listed"
-	sort <<-END | diff "$T/listed" - || fail "other entries"
-		10.77.0.4
-		10.77.0.6
-		20.0.0.0/8
-		2a00:1234::/32
-		31.7.8.0/24
-		31.7.9.9
-	END
-	[[ $(left_out type) -eq 1 ]] || fail "$(left_out type) of another type"
-	# The end of a captcha does not end a ban.
-	ban --ip 10.77.0.4 --type captcha
-	cscli decisions delete --ip 10.77.0.4 --type captcha
-	sleep 2.5
 	blocked 10.77.0.4
 }
 
@@ -205,9 +180,6 @@ t_what_never_arrives()
 	grep -q "5.9.0.$number\"" "$T/stolen" || fail "nothing is stolen"
 	wait_for "what was stolen" is_listed "5.9.0.$number"
 	has_resyncs period 1 || fail "it came otherwise"
-	# An entry that somebody took out of the list comes back.
-	ctl -q del "5.9.0.$number" --list crowdsec
-	wait_for "what was taken out" is_listed "5.9.0.$number"
 }
 
 agent_stops()

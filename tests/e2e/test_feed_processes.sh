@@ -127,12 +127,12 @@ t_another_name_after_a_reload()
 	agent_reloads
 	has_all shared || fail "the list is emptied before another is filled"
 	mode good
-	exits 0 feeds update renamed
-	wait_for "the new list" has_all second
+	wait_for "the new list" brings_all second
 	wait_for "the end of the former list" eval '! has_all shared'
 	blocked 5.9.0.7
 }
 
+brings_all() { ctl -q feeds update renamed && has_all "$1"; }
 has_all() { [[ $(ctl list --list "$1" 2>/dev/null | wc -l) -eq 101 ]]; }
 
 # Sets child. The one that fetches the file comes and goes before.

@@ -136,7 +136,7 @@ t_bad_clients()
 {
 	serves
 	in_server python3 - "$patience" <<-'END' || fail "see above"
-	import socket, sys, time
+	import contextlib, socket, sys, time
 	patience = float(sys.argv[1])
 	def connect():
 	    one = socket.create_connection(("127.0.0.1", 9101))
@@ -160,33 +160,22 @@ t_bad_clients()
 	def many(count, text):
 	    those = [connect() for _ in range(count)]
 	    for one in those:
-	        try:
+	        with contextlib.suppress(OSError):
 	            one.sendall(text)
-	        except OSError:
-	            pass
 	    return those
 	get = b"GET /metrics HTTP/1.1\r\nHost: loc"
 	idle = served_beside("idle ones", lambda: many(300, b""))
 	slow = served_beside("slow ones", lambda: many(100, get))
 	deaf = served_beside("deaf ones", lambda: many(100, (get + b"alhost\r\n\r\n") * 3))
-	for text in (b"\0" * 100, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 1000,
-	             b"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
-	             b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
-	    one = connect()
-	    one.sendall(text)
-	    one.shutdown(socket.SHUT_WR)
-	    try:
-	        one.recv(4096)
-	    except OSError:
-	        pass
+	many(1, b"\0" * 100)
+	many(1, b"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n")
+	many(1, b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
 	# A drop at a time: ended all the same.
 	drip, begun = connect(), time.monotonic()
-	try:
+	with contextlib.suppress(OSError):
 	    while time.monotonic() - begun < 25 * patience:
 	        drip.sendall(b"G")
 	        time.sleep(0.5)
-	except OSError:
-	    pass
 	assert 10 < time.monotonic() - begun < 25 * patience, time.monotonic() - begun
 	served_beside("nobody", list)
 	END

@@ -90,13 +90,13 @@ t_nothing_there()
 t_what_is_not_as_it_should_be()
 {
 	exits 0 attach x0
-	exits 0 add 10.77.0.3 --timeout 1
 	exits 0 policy monitor --rollback 60
 	exits 0 metrics
 	shows trial_active 1
 	shows 'policy{policy="monitor"}' 1
 	shows 'policy{policy="enforce"}' 0
 	exits 0 commit
+	exits 0 add 10.77.0.3 --timeout 1
 	wait_for "what is overdue" is_overdue 2
 	shows 'entries{list="default",family="all"}' 1
 	in_server ip link del x0

@@ -122,12 +122,6 @@ t_sample()
 	json '[s["source"] for s in d["sources"]] == ["10.77.0.3", "10.77.0.4"] and 14000 < d["sources"][0]["packets"] < 16000'
 }
 
-t_nothing_attached()
-{
-	exits 0 -j top --interval 1
-	json 'd["seconds"] >= 1 and d["ok"] and d["interfaces"] == d["sources"] == d["names"] == d["lists"] == d["feeds"] == []'
-	on vt100 80x24 'see:nothing is attached' key:q ends:0
-}
 
 # One of watch and top reads the drops; top shows the rest without.
 t_beside_watch()
@@ -146,16 +140,25 @@ t_beside_watch()
 
 t_refused()
 {
+	local term words
+
 	exits 2 top
 	one_line
 	complains 'top needs a terminal; -j'
 	exits 2 top x0
 	exits 2 top --interval 0
 	complains 'from 1 to 3600 seconds'
-	on nothing-like-it 80x24 'see:^bloomctl: TERM is .nothing-like-it., which is no terminal that' ends:2
-	on dumb 80x24 'see:^bloomctl: TERM is .dumb., a terminal that cannot move its cursor' ends:2
-	on '' 80x24 'see:^bloomctl: TERM is not set' ends:2
-	on $'x\e[31m' 80x24 'see:^bloomctl: TERM is .x\?\[31m.' ends:2
+	while IFS='~' read -r term words; do
+		on "$term" 80x24 "see:^bloomctl: TERM is $words" ends:2
+	done <<-END
+		nothing-like-it~.nothing-like-it., which is no terminal that
+		dumb~.dumb., a terminal that cannot move its cursor
+		~not set
+		x$(printf '\033')[31m~.x\\?\\[31m.
+	END
+	exits 0 -j top --interval 1
+	json 'd["seconds"] >= 1 and d["ok"] and d["interfaces"] == d["sources"] == d["names"] == d["lists"] == d["feeds"] == []'
+	on vt100 80x24 'see:nothing is attached' key:q ends:0
 }
 
 flow()
