@@ -31,11 +31,11 @@ lines() { wc -l <"$T/lines"; }
 
 has_lines() { [[ $(lines) -ge $1 ]]; }
 
-# told COUNT: so many lines; it sleeps when it has read all that there was.
+# told COUNT: so many lines; it sleeps, or has ended, when it has read all that there was.
 told()
 {
 	wait_for "line $1" has_lines "$1"
-	wait_for "its sleep" is_asleep "$watcher"
+	has_ended 2>/dev/null || wait_for "its sleep" is_asleep "$watcher"
 	[[ $(lines) -eq $1 ]] || fail "$(lines) lines, not $1: $(head -c 800 "$T/lines")"
 }
 
