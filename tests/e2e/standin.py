@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/e2e/standin.py DIRECTORY PORT [ADDRESS]: in place of CrowdSec's local API, for what Debian's version does not
-do, also at DIRECTORY/lapi.sock. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of DIRECTORY/delta
-once, and nothing new until that file is there again. In place of @SECONDS@, a time in seconds since 1970, it puts the
-duration that is left until then. A first line "HTTP STATUS [HEADER]" in a file is the status, "CUT" in its place cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post,
-a status; with 201 its body is a line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for
-each request into DIRECTORY/requests."""
+"""tests/e2e/standin.py DIRECTORY PORT [ADDRESS]: in place of CrowdSec's local API, for what Debian's version does not do,
+also at DIRECTORY/lapi.sock. A request for all decisions gets the bytes of DIRECTORY/whole, each other one those of
+DIRECTORY/delta once, and nothing new until that file is there again. In place of @SECONDS@, a time in seconds since 1970, it
+puts the duration that is left until then. A first line "HTTP STATUS [HEADER]" in a file is the status, "CUT" in its place
+cuts the answer short, and "HELD" lets it wait for DIRECTORY/go. POST gets DIRECTORY/post, a status; with 201 its body is a
+line of DIRECTORY/taken. Creates DIRECTORY/serving, and writes a line for each request into DIRECTORY/requests."""
 import http.server
 import os
 import re

@@ -166,7 +166,7 @@ fleet_behind_the_filter()
 
 t_a_fleet_goes_on_when_its_server_is_listed()
 {
-	local before
+	local before why
 
 	fleet_behind_the_filter
 	before=$(log_end)
@@ -183,8 +183,9 @@ t_a_fleet_goes_on_when_its_server_is_listed()
 	# Where peers are refused, it is said by whom the fleet is cut off.
 	exits 0 allow refuse peer
 	no_peers
-	wait_for "the cause" fleet_says '^[a-z-]*: 10.77.0.2, where bloomd asks redis.example, is listed \(10.77.0.0/24, list default\): '
-	says_agent 'fleet: [a-z-]*: 10.77.0.2, where bloomd asks redis.example, is listed \(10.77.0.0/24, list default\): '
+	why='10.77.0.2, where bloomd asks redis.example, is listed \(10.77.0.0/24, list default\): '
+	wait_for "the cause" fleet_says "^[a-z-]*: $why"
+	says_agent "fleet: [a-z-]*: $why"
 	exits 0 allow accept peer
 	wait_for "the fleet" fleet_is reading
 	fleet_says '^$' || fail "$(ctl fleet)"
