@@ -209,6 +209,8 @@ t_repair()
 	becomes_listed 10.77.0.4
 }
 
+is_banned_longer() { f2b set sshd banip "$1" && ends_later "$@"; }
+
 # One entry that cannot be listed does not keep others out, and somebody who bans what is banned makes that longer.
 t_bloomd_is_away()
 {
@@ -232,8 +234,7 @@ t_bloomd_is_away()
 	wait_for "a word of it" grep -q '0.0.0.0/1 cannot be in list f2b-sshd: ERR 0.0.0.0/1 is a prefix shorter' "$T/fail2ban.log"
 	f2b set sshd unbanip 10.77.0.4
 	becomes_free 10.77.0.4
-	f2b set sshd banip 10.77.0.5
-	wait_for "a later end" ends_later 10.77.0.5 "$before"
+	wait_for "a later end" is_banned_longer 10.77.0.5 "$before"
 	agent_ends KILL 137
 	fails 10.77.0.4
 	wait_for "the second ban" is_banned 10.77.0.4
