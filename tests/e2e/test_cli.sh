@@ -86,69 +86,6 @@ t_text()
 	says 'listed'
 }
 
-# Wherever it stands, but not as the value of an option; nothing is done.
-t_help()
-{
-	local verb option
-
-	for option in -h --help; do
-		for verb in attach detach up status doctor add del test list policy verdict scope ports limit expire flush \
-			import commit save restore batch rotate stats watch metrics plan help; do
-			exits 0 $verb $option
-			says "^usage: bloomctl $verb"
-			[[ $(grep -c "^  bloomctl .*\b$verb\b" "$T/out") -eq 2 && ! -s $T/err ]] ||
-				fail "not two examples of $verb: $(cat "$T/out")"
-		done
-		exits 0 allow $option
-		says '^  bloomctl allow add ENTRY'
-		says '^  bloomctl allow accept KIND'
-		for verb in add del list test refuse accept; do
-			exits 0 allow $verb $option
-			says "^usage: bloomctl allow $verb"
-			[[ $(grep -c "^  bloomctl allow $verb" "$T/out") -eq 2 ]]
-		done
-	done
-	exits 0 add 192.0.2.1 --comment text --help
-	exits 0 policy monitor --rollback 5 -h
-	exits 1 test 192.0.2.1
-	exits 0 add 192.0.2.1 --comment --help
-	exits 2 add 192.0.2.2 --comm text
-	exits 0 list
-	says '^192.0.2.1 list default .*comment "--help"$'
-	! grep -q 192.0.2.2 "$T/out" || fail "it is listed: $(cat "$T/out")"
-	exits 2 add -- -h
-	one_line
-	exits 2 batch - <<<'add --help'
-	one_line
-	exits 2 allow add --wrong
-	complains "unknown option '--wrong'; bloomctl help allow add lists them$"
-}
-
-t_man_page_has_the_counters()
-{
-	python3 - "$root" <<-'END'
-	import re, sys
-	reasons = re.findall(r'X\(\w+, "(\w+)", (\w+),[\s\\]*"([^"]*)"\)',
-	                     open(sys.argv[1] + "/include/xdp_bloom/reason.h").read())
-	page = open(sys.argv[1] + "/packaging/bloomctl.8").read()
-	section = page[page.index(".Sh COUNTERS\n"):page.index(".Sh FILES\n")]
-	told = re.findall(r"^\.It Cm (\w+) Pq (\w+)\n(.*)\n", section, re.M)
-	assert len(reasons) > 40 and told == [(n, v.lower(), m) for n, v, m in reasons]
-	END
-}
-
-t_all_or_nothing()
-{
-	exits 0 add 192.0.2.1
-	ctl save >"$T/before"
-	exits 2 add 192.0.2.7 192.0.2.8 192.0.2.300
-	exits 2 add 192.0.2.7 192.0.2.1
-	exits 1 del 192.0.2.1 192.0.2.7
-	one_line
-	ctl save >"$T/after"
-	cmp "$T/before" "$T/after"
-}
-
 t_lists()
 {
 	exits 0 add 192.0.2.1 --list one --comment 'seen at the gate'
@@ -176,18 +113,18 @@ t_lists()
 	exits 1 test 192.0.2.2
 }
 
-# come_and_go NUMBER: entries, as many as one batch can name, in so many lists.
+# come_and_go NUMBER: many entries in so many lists.
 come_and_go()
 {
 	python3 -c 'import sys
-for i in range(100000):
+for i in range(50000):
     print("add 10.%d.%d.%d --list l%d" % (i >> 16, i >> 8 & 255, i & 255, i % int(sys.argv[1])))' "$1" >"$T/batch"
 	exits 0 batch "$T/batch"
 	exits 0 add 192.0.2.1 --list "l$(($1 * 7 / 10))"
 	exits 0 list --list "l$(($1 - 1))"
-	says "^10.1.134.159 list l$(($1 - 1)) "
+	says "^10.0.195.79 list l$(($1 - 1)) "
 	exits 0 save
-	[[ $(sort "$T/out" -u | wc -l) -eq 100002 ]] || fail "$(wc -l <"$T/out") lines saved"
+	[[ $(sort "$T/out" -u | wc -l) -eq 50002 ]] || fail "$(wc -l <"$T/out") lines saved"
 	sed -i 's/^add/del/' "$T/batch"
 	exits 0 batch "$T/batch"
 	exits 0 list
@@ -196,13 +133,13 @@ for i in range(100000):
 	exits 0 del 192.0.2.1
 }
 
-# In processor time: what looks for each list among all the others takes fifty times as long.
+# In processor time: what looks for each list among all the others takes twenty times as long.
 t_many_lists()
 {
 	local one many TIMEFORMAT=%U
 
 	one=$({ time come_and_go 1; } 2>&1)
-	many=$({ time come_and_go 100000; } 2>&1)
+	many=$({ time come_and_go 50000; } 2>&1)
 	python3 -c 'import sys; sys.exit(float(sys.argv[2]) > 10 * float(sys.argv[1]))' "$one" "$many" ||
 		fail "it takes $many s, and $one s with one list"
 }
@@ -241,26 +178,6 @@ t_comment_and_timeout()
 	says 'second'
 }
 
-# A text may be cut off between two lines, where nothing else shows it.
-t_saved_and_cut_off()
-{
-	exits 0 add 10.77.0.3 fd77::3 example.com
-	exits 0 add 10.77.0.3 --list other
-	exits 0 allow add 10.77.0.4
-	ctl save >"$T/whole"
-	ctl del fd77::3
-	ctl save >"$T/now"
-	head -n -1 "$T/whole" >"$T/cut"
-	exits 2 restore "$T/cut"
-	one_line
-	complains 'cut: has 4 entries, but its first line says 5'
-	ctl save | cmp - "$T/now" || fail "the refused restore changed something"
-	sed -i 's/,"memberships":5//' "$T/cut"
-	exits 0 restore "$T/cut"
-	exits 0 restore "$T/whole"
-	ctl save | cmp - "$T/whole" || fail "not what was saved"
-}
-
 t_save_and_restore()
 {
 	exits 0 attach x0
@@ -285,21 +202,6 @@ t_save_and_restore()
 	cmp "$T/bare" "$T/fourth"
 }
 
-t_restore_detaches_and_attaches()
-{
-	exits 0 attach x0
-	exits 0 add 10.77.0.3
-	ctl save >"$T/saved"
-	exits 0 detach x0
-	passes 10.77.0.3
-	exits 0 restore "$T/saved"
-	blocked 10.77.0.3
-	sed '/"interface"/d' "$T/saved" >"$T/bare"
-	exits 0 restore --interfaces "$T/bare"
-	passes 10.77.0.3
-	exits 0 test 10.77.0.3
-}
-
 t_batch()
 {
 	exits 0 attach x0
@@ -312,24 +214,6 @@ t_batch()
 	passes 10.77.0.4
 	echo 'del 10.77.0.3' | ctl batch -
 	passes 10.77.0.3
-	ctl save >"$T/before"
-	printf 'add 10.77.0.6\ndel 192.0.2.99\n' >"$T/batch"
-	exits 1 batch "$T/batch"
-	one_line
-	complains 'batch:2: '
-	printf 'del 192.0.2.99\ndel 192.0.2.99 --list nosuch\n' >"$T/batch"
-	exits 1 batch "$T/batch"
-	one_line
-	complains 'batch:1: '
-	printf 'add 10.77.0.6\nadd 10.77.0.6\n' >"$T/batch"
-	exits 2 batch "$T/batch"
-	one_line
-	printf 'add 10.77.0.6\nflush --yes\n' >"$T/batch"
-	exits 2 batch "$T/batch"
-	one_line
-	ctl save >"$T/after"
-	cmp "$T/before" "$T/after"
-	passes 10.77.0.6
 }
 
 # Whatever order the store has: the first line that is wrong is told, what is said last of an entry
@@ -361,6 +245,15 @@ t_batch_order()
 	printf '%s\n' 'add 10.77.0.9' 'del 10.77.0.3 --list none' 'add 10.77.0.9' >"$T/batch"
 	exits 2 batch "$T/batch"
 	complains 'batch:2: there is no list none'
+	printf '%s\n' 'del 192.0.2.99' 'del 192.0.2.99 --list nosuch' >"$T/batch"
+	exits 1 batch "$T/batch"
+	complains 'batch:1: '
+	printf '%s\n' 'add 10.77.0.9' 'add 10.77.0.9' >"$T/batch"
+	exits 2 batch "$T/batch"
+	one_line
+	printf '%s\n' 'add 10.77.0.9' 'flush --yes' >"$T/batch"
+	exits 2 batch "$T/batch"
+	one_line
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"
 }
@@ -376,18 +269,11 @@ t_import_formats()
 		'{"cidr":"fd77::3/128"}' '{"type":"metadata","size":3}' >"$T/spamhaus-json"
 	printf '# IPsum\n#\n10.77.0.3\t9\n192.0.2.0/24\t3\nfd77::3\t1\n' >"$T/ipsum"
 	printf 'create a hash:net family inet\nadd a 10.77.0.3\nadd a 192.0.2.0/24\nadd a fd77::3\n' >"$T/ipset"
-	exits 0 attach x0
 	for format in plain netset spamhaus spamhaus-json ipsum ipset; do
-		exits 0 -j import "$T/$format" --include-bogons
-		json 'd["entries"] == 3 and d["added"] == 3'
-		blocked 10.77.0.3
-		exits 0 flush --yes
-		ctl -j import - --format $format --list "in-$format" --include-bogons \
-			<"$T/$format" >"$T/out" ||
-			fail "$format through stdin"
-		json "d['added'] == 3 and d['format'] == '$format'"
-		blocked fd77::3
-		exits 0 flush --list "in-$format" --yes
+		exits 0 import "$T/$format" --list $format --include-bogons
+		[[ $(entries_of $format) == "10.77.0.3 192.0.2.0/24 fd77::3" ]] || fail "$format: $(entries_of $format)"
+		exits 0 -j import - --format $format --list $format --include-bogons <"$T/$format"
+		json "d['unchanged'] == 3 and d['format'] == '$format'"
 	done
 }
 
@@ -409,39 +295,6 @@ t_import_replace()
 	json 'd["added"] == d["removed"] == d["renewed"] == 0 and d["unchanged"] == 4'
 	ctl save >"$T/after"
 	cmp "$T/before" "$T/after"
-}
-
-t_import_large()
-{
-	python3 -c '
-for i in range(60000):
-    print("172.%d.%d.%d" % (16 + (i >> 16), i >> 8 & 255, i & 255))
-print("10.77.0.3")' >"$T/large"
-	exits 0 attach x0
-	exits 0 add 10.77.0.4
-	exits 0 -j import "$T/large" --list large --include-bogons
-	json 'd["added"] == 60001'
-	blocked 10.77.0.3 10.77.0.4
-	passes 10.77.0.2
-	exits 0 status
-	exits 0 flush --list large --yes
-	passes 10.77.0.3
-	blocked 10.77.0.4
-}
-
-t_published_lists()
-{
-	local file
-
-	[[ -n ${XB_SHARED:-} ]] || skip "no XB_SHARED with published lists"
-	exits 0 attach x0
-	for file in ipsum.txt spamhaus-drop.txt spamhaus-dropv6.txt spamhaus-edrop.txt firehol-level1.netset; do
-		[[ -e $XB_SHARED/data/$file ]] || skip "no $file"
-		exits 0 -q import "$XB_SHARED/data/$file" --list "${file%.*}"
-	done
-	exits 0 status
-	exits 0 -j list
-	json 'len(d["entries"]) > 1000'
 }
 
 run_tests

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ports shows and sets where domains are looked for; no port serves two protocols.
+# ports shows and sets where domains are looked for, and limit how many answers a second each CPU gives; no port serves
+# two protocols.
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/domains.sh"
@@ -37,50 +38,31 @@ t_ports()
 	json 'd["ports"] == {"dns": [], "tls": [1, 443, 8443, 65535], "http": [80]}'
 }
 
-t_ports_bad_input()
+# What is no port is asked of tests/unit/model/test_nameports.
+t_one_port_for_two_protocols()
 {
-	local one
+	local before words pattern
 
 	begin
 	ctl add example.com
 	ctl ports tls 443
 	ctl save >"$T/before"
 	before=$(generation)
-	for one in 0 65536 99999999999999999999 1,2,3,4,5 53,53 ',' '53,' ,53 53,,54 ' 53' 53x x '' 0x35 53,off \
-		Off +53; do
-		exits 2 ports dns "$one"
+	while IFS='|' read -r words pattern; do
+		# shellcheck disable=SC2086
+		exits 2 ports $words
 		one_line
-	done
-	exits 2 ports dns 0
-	complains "'0' is not a valid port: use numbers from 1 to 65535"
-	exits 2 ports dns 53,5353,70000
-	complains "'70000' is not a valid port"
-	exits 2 ports dns 53,5353x,54
-	complains "'5353x' is not a valid port"
-	exits 2 ports dns 1,2,3,4,5
-	complains 'at most 4 ports can be named'
-	exits 2 ports dns 53,53
-	complains 'port 53 is named twice'
-	exits 2 ports http 80,443
-	one_line
-	complains 'port 443 cannot be both tls and http'
-	exits 2 ports tls 443,53
-	one_line
-	complains 'port 53 cannot be both dns and tls'
-	exits 2 ports http 53
-	complains 'port 53 cannot be both dns and http'
-	exits 2 ports dns 53,443
-	complains 'port 443 cannot be both dns and tls'
-	exits 2 ports udp
-	one_line
-	exits 2 ports udp 53
-	one_line
-	exits 2 ports dns 53 54
-	one_line
-	exits 2 ports --wrong
-	one_line
-	ctl save >"$T/after"
-	cmp "$T/before" "$T/after"
+		complains "$pattern"
+	done <<-END
+		dns 53,5353x,54|'5353x' is not a valid port: use numbers from 1 to 65535
+		http 80,443|port 443 cannot be both tls and http
+		tls 443,53|port 53 cannot be both dns and tls
+		http 53|port 53 cannot be both dns and http
+		dns 53,443|port 443 cannot be both dns and tls
+		udp|udp
+		udp 53|udp
+	END
+	ctl save | cmp - "$T/before"
 	[[ $(generation) == "$before" ]]
 	asks example.com silence
 }
@@ -121,6 +103,58 @@ t_ports_killed_between()
 		asks example.com silence 5353
 		asks example.com passed 53
 	done
+}
+
+t_limit()
+{
+	local before one
+
+	exits 0 limit
+	[[ $(cat "$T/out") == 1000 ]] || fail "$(cat "$T/out")"
+	begin
+	ctl add example.com
+	ctl verdict default refused
+	asks example.com refused
+	before=$(generation)
+	exits 0 limit 1000
+	[[ $(generation) == "$before" ]] || fail "built anew for the same limit"
+	exits 0 status
+	! grep -q '^limit' "$T/out" || fail "the default limit is shown"
+	exits 0 limit 1
+	[[ $(generation) != "$before" ]] || fail "the limit is not in force"
+	exits 0 status
+	says '^limit +1 answers a second on each CPU$'
+	exits 0 -j limit
+	json 'd["answer_limit"] == 1'
+	exits 0 -j status
+	json 'd["answer_limit"] == 1'
+	exits 0 save
+	cp "$T/out" "$T/saved"
+	exits 0 -j limit off
+	json 'd["answer_limit"] == 0'
+	exits 0 limit
+	[[ $(cat "$T/out") == off ]] || fail "$(cat "$T/out")"
+	exits 0 status
+	says '^limit +off: any number of answers$'
+	exits 0 restore "$T/saved"
+	exits 0 limit
+	[[ $(cat "$T/out") == 1 ]] || fail "$(cat "$T/out")"
+	sed 's/"answer_limit":1,//' "$T/saved" >"$T/old"
+	! grep -q answer_limit "$T/old" || fail "it is there"
+	exits 0 restore "$T/old"
+	exits 0 limit
+	[[ $(cat "$T/out") == 1000 ]] || fail "$(cat "$T/out")"
+	for one in 0 1000001; do
+		exits 2 limit $one
+		complains 'limit takes a whole number from 1 to 1000000'
+	done
+	for one in -1 1000001 '"1"' 1.5; do
+		sed "s/\"answer_limit\":1,/\"answer_limit\":$one,/" "$T/saved" >"$T/bad"
+		exits 2 restore "$T/bad"
+		complains '"answer_limit" is out of range'
+	done
+	exits 0 limit
+	[[ $(cat "$T/out") == 1000 ]] || fail "a refused command changed it"
 }
 
 run_tests

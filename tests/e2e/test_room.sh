@@ -46,12 +46,19 @@ t_refused()
 	same_store "$T/before"
 }
 
-# More than a table can be addressed for is not taken modulo 2^32.
+# More than a table can be addressed for is not taken modulo 2^32. Slots of IPv6 take most room: no table of IPv4 is too
+# large for what --capacity takes.
 t_refused_beyond_addresses()
 {
 	ctl add fd77::3
 	exits 2 rotate --capacity 68719476720
 	complains 'more than one exact table can be addressed for'
+	ctl -q attach x0
+	ctl save >"$T/before"
+	exits 2 rotate --capacity 68719476720
+	one_line
+	same_store "$T/before"
+	exits 0 status
 }
 
 # While another store's filter is in force, too.

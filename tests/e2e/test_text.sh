@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Text from elsewhere: names of interfaces that hold any byte, keys of a saved state that nobody
-# knows, statistics that outlive what they count.
+# Text from elsewhere: names of interfaces that hold any byte, statistics that outlive what they count.
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -49,31 +48,6 @@ t_held_by_our_own()
 	complains "xdp-bloom's own"
 	! grep -q 'xdp off' "$T/err" || fail "it is advised to open the filter: $(cat "$T/err")"
 	blocked 10.77.0.3
-}
-
-t_restore_keys()
-{
-	local line head='{"schema":1,"saved":"xdp-bloom"}'
-
-	ctl -q add 10.77.0.3
-	ctl save >"$T/before"
-	for line in '{"entry":"192.0.2.1","list":"a","expirse":1}' \
-		'{"entry":"192.0.2.1","list":"a","interface":"x0"}' \
-		'{"interface":"x0","mode":"auto","list":"a"}' \
-		'{"list":"a","verdict":"refused","comment":"x"}' \
-		'{"entry":"192.0.2.1","list":"a","verdict":"drop"}' \
-		'{"entry":"192.0.2.1","list":"a","Comment":"x"}' \
-		'{"entry":"192.0.2.1","list":"a","":1}'; do
-		printf '%s\n%s\n' "$head" "$line" >"$T/text"
-		exits 2 restore "$T/text"
-		one_line
-		complains "$T/text:2: unknown key"
-		ctl save | diff "$T/before" - || fail "something was restored"
-	done
-	printf '{"schema":1,"saved":"xdp-bloom","capacitty":5}\n' >"$T/text"
-	exits 2 restore "$T/text"
-	complains "$T/text:1: unknown key \"capacitty\""
-	exits 0 restore "$T/before"
 }
 
 t_stats_watch()
