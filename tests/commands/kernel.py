@@ -16,11 +16,9 @@ from model import Device
 from rtnetlink import SYS_BPF, pinned_program
 
 CLONE_NEWCGROUP = 0x02000000
-# Types of maps. Of these bpftool shows what is in them; what comes and goes by itself is in none of them.
-ARRAY = 2
-DUMPED = {1: "hash", ARRAY: "array", 3: "prog_array", 5: "percpu_hash", 6: "percpu_array", 11: "lpm_trie",
-          12: "array_of_maps"}
-LARGE = 512                 # entries of an array for which bpftool, which asks for one after the other, takes too long
+# Types of maps. What comes and goes by itself is in none of them.
+ARRAY, PERCPU_ARRAY = 2, 6  # all of these is read at once, which bpftool does not do
+DUMPED = {1: "hash", 3: "prog_array", 5: "percpu_hash", 11: "lpm_trie", 12: "array_of_maps"}    # by bpftool
 CELL = 24                   # bytes of an interface in their table: struct xb_iface_cell
 LOOKUP_BATCH = 24           # of bpf(2)
 DRIVER, GENERIC = 1, 2      # as ip(8) tells the modes
@@ -73,13 +71,20 @@ def kind_of(descriptor):
         return dict(line.strip().split(":\t", 1) for line in text if ":\t" in line)
 
 
-def is_large(about):
-    return int(about.get("map_type", 0)) == ARRAY and int(about["max_entries"]) > LARGE
+def is_array(about):
+    return int(about.get("map_type", 0)) in (ARRAY, PERCPU_ARRAY)
+
+
+def possible_cpus():
+    with open("/sys/devices/system/cpu/possible") as text:
+        return int(text.read().strip().rpartition("-")[2]) + 1
 
 
 def array_of(path, about):
     """All that is in an array."""
     count, size = int(about["max_entries"]), int(about["value_size"])
+    if int(about["map_type"]) == PERCPU_ARRAY:
+        size = (size + 7) // 8 * 8 * possible_cpus()
     keys, content, place = (ctypes.create_string_buffer(room) for room in (4 * count, size * count, 4))
     descriptor = pinned_program(path)
     asked = struct.pack("=QQQQIIQQ", 0, ctypes.addressof(place), ctypes.addressof(keys), ctypes.addressof(content), count,
@@ -133,16 +138,15 @@ class Kernel(Ground):
         return found
 
     def dumps(self, objects):
-        """What is in the maps but large arrays, as bpftool shows it, by path."""
-        paths = sorted(path for path, about in objects.items()
-                       if int(about.get("map_type", 0)) in DUMPED and not is_large(about))
+        """What is in the maps but arrays, as bpftool shows it, by path."""
+        paths = sorted(path for path, about in objects.items() if int(about.get("map_type", 0)) in DUMPED)
         told = said("bpftool", "-j", "batch", "file", "-",
                     text="".join("map dump id %s\n" % objects[path]["map_id"] for path in paths))
         return dict(zip(paths, told.split('{"command":')[1:], strict=True))
 
     def arrays(self, objects):
-        """What is in large arrays, by path."""
-        found = {path: array_of(path, about) for path, about in objects.items() if is_large(about)}
+        """What is in arrays, by path."""
+        found = {path: array_of(path, about) for path, about in objects.items() if is_array(about)}
         return {path: hashlib.sha256(taken_cells(content) if path.endswith("/ifaces") else content).hexdigest()
                 for path, content in found.items()}
 

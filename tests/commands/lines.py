@@ -56,12 +56,13 @@ class Writer:
             return TRIAL_SECONDS
         return values.right(option.value, option.offers, self.dice)
 
-    def add_options(self, line, command, often):
-        given = set()
+    def add_options(self, line, command, often, tried=None):
+        """tried: whether it is a trial; None: as the dice say."""
+        tried, given = self.dice.random() < TRIED if tried is None else tried, set()
         for option in command.options.values():
             if option.choice in given or option.name in GOING_ON or \
                     not option.needed and option.name != "rollback" and self.dice.random() > often or \
-                    option.name == "rollback" and self.dice.random() > TRIED or \
+                    option.name == "rollback" and not tried or \
                     option.instead and (line.operands or option.name in line.options):
                 continue
             value = self.value_of(option) if option.value else None
@@ -103,7 +104,7 @@ class Writer:
             else:
                 line.put(self.dice, *words)
 
-    def right(self, command=None):
+    def right(self, command=None, tried=None):
         commands = [one for one in self.grammar.commands if one.words not in ENDLESS]
         if not command and self.ahead and self.dice.random() < 0.5:
             command = self.ahead.pop()
@@ -111,7 +112,7 @@ class Writer:
         line = Line(command)
         self.add_operands(line, command)
         # Of two dozen options most would go together with nothing.
-        self.add_options(line, command, min(0.35, 3 / (len(command.options) + 1)))
+        self.add_options(line, command, min(0.35, 3 / (len(command.options) + 1)), tried)
         self.add_settings(line)
         return line
 
@@ -139,14 +140,10 @@ class Writer:
             if line:
                 return line
 
-    def each_fault(self, command, whole):
-        """A line for each fault of the command, and of each option that it takes; unless it is to be the whole, for one
-        of each option that all commands take."""
+    def each_fault(self, command):
+        """A line for each fault of the command, and of each option that it takes."""
         chosen = [(fault,) for fault in self.of_line]
-        for option in self.options_for(command):
-            shared = option.name in self.grammar.anywhere.options and not whole
-            faults = [self.dice.choice(self.of_option)] if shared else self.of_option
-            chosen += [(fault, option) for fault in faults]
+        chosen += [(fault, option) for option in self.options_for(command) for fault in self.of_option]
         return [line for line in (self.with_fault(command, *one) for one in chosen) if line]
 
     def any_value(self, option):

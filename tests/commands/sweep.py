@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Line after line: what must be refused is, and changes nothing; what is done is what other programs see."""
 import collections
+import glob
 import json
 import os
 import re
@@ -17,7 +18,6 @@ from promises import ANSWERS, REFUSED, Promises, quoted
 FAULTY = 0.4            # of the lines
 BROKEN = 0.3            # of the texts to restore
 TRIAL = float(TRIAL_SECONDS)
-WHOLE = 1000            # from so many lines on, each fault of the options of all commands comes with each command
 FEW = 4                 # listed entries
 TEXTS = 6               # that were saved are kept, to be restored
 EDITS = (("add",), ("del",), ("allow", "add"), ("allow", "del"))
@@ -176,8 +176,29 @@ class Sweep:
     def step(self):
         line = self.writer.faulty() if self.dice.random() < FAULTY else self.writer.right(self.wanted())
         self.prepare(line)
-        chance = self.dice.random()     # whether a trial is committed
-        promise = Promises(self.store, self.modes, self.imported).of(line)
+        self.do(line, Promises(self.store, self.modes, self.imported).of(line), self.dice.random() < 0.5)
+
+    def each_trial(self):
+        """Of each command that can be tried a line that is kept, and one that is not."""
+        for command in self.writer.grammar.commands:
+            for kept in (True, False):
+                found = self.trial_of(command) if "rollback" in command.options else None
+                if found:
+                    self.tell("-- a trial")
+                    self.do(*found, kept)
+
+    def trial_of(self, command):
+        """A line that is tried for certain, if such a line comes soon, and what it promises."""
+        for _ in range(50):
+            line = self.writer.right(command, True)
+            self.prepare(line)
+            promise = Promises(self.store, self.modes, self.imported).of(line)
+            if promise.tried and not promise.may_refuse and not promise.free:
+                return line, promise
+        return None
+
+    def do(self, line, promise, kept):
+        """kept: whether a trial is committed."""
         begun = time.monotonic()
         done = self.run(line)
         self.strange |= {" ".join((*line.command.words, one)) for one in line.strange}
@@ -189,7 +210,7 @@ class Sweep:
         elif promise.tried:
             self.counts["tried"] += 1
             self.answers(line, done)
-            self.tried(line, promise, begun, chance)
+            self.tried(line, promise, begun, kept)
         else:
             self.counts["done"] += 1
             self.answers(line, done)
@@ -213,17 +234,23 @@ class Sweep:
         self.unchanged(STORED if asks and not line.fault else
                        BYTES if line.fault and line.codes == REFUSED else PINNED, "exit %d, and it" % done.code)
 
-    def each_fault(self, whole):
+    def each_fault(self):
         """Of each command and of each option, all faults that there are; what they have changed shows together."""
-        for command in self.writer.grammar.commands:
-            lines = self.writer.each_fault(command, whole)
-            for level, some in ((BYTES, [line for line in lines if line.codes == REFUSED]),
-                                (PINNED, [line for line in lines if line.codes != REFUSED])):
+        lines = [line for command in self.writer.grammar.commands for line in self.writer.each_fault(command)]
+        for level, some in ((BYTES, [line for line in lines if line.codes == REFUSED]),
+                            (PINNED, [line for line in lines if line.codes != REFUSED])):
+            for line in some:
+                self.tell("-- a fault")
+                self.refuse(line)
+            try:
+                self.unchanged(level, "one of %d lines" % len(some))
+            except Wrong:
+                # Which of them it was shows when they are repeated.
                 for line in some:
-                    self.tell("-- a fault")
-                    self.refuse(line)
-                if some:
-                    self.unchanged(level, "one of %d lines" % len(some))
+                    self.before = Snapshot(self.kernel)
+                    self.tell(str(self.kernel.run(*line.words(), text=line.text)))
+                    self.unchanged(level, "[%s]" % line.fault)
+                raise
 
     def refuse(self, line):
         self.prepare(line)
@@ -289,9 +316,9 @@ class Sweep:
 
     # --- trials -----------------------------------------------------------------------------------------
 
-    def tried(self, line, promise, begun, chance):
+    def tried(self, line, promise, begun, kept):
         modes = next(modes for modes in (promise.modes_tried, promise.modes, self.modes) if modes is not None)
-        kept, ended = chance < 0.5, time.monotonic()
+        ended = time.monotonic()
         store, before = promise.store, (self.store, self.modes)
         self.judge(self.store, modes)
         if promise.free or promise.unforeseen:
@@ -301,17 +328,30 @@ class Sweep:
         done = self.kernel.run("commit") if kept else None
         if done and done.code == 0:
             self.tell(str(done))
+            self.nothing_is_left()
             return self.done(line, promise)
         if done and (done.code != 1 or time.monotonic() - begun < TRIAL):
             raise Wrong("not committed: %s" % done)
         time.sleep(max(0.0, ended + TRIAL + 0.2 - time.monotonic()))
+        # Nobody has to do anything for that.
+        self.judge_frames(*before)
         done = self.kernel.run("up")
         self.tell(str(done))
         self.store, self.modes = before
         self.judge(*before)
         self.judge_frames(*before)
+        self.nothing_is_left()
         self.before = Snapshot(self.kernel)
         return None
+
+    def nothing_is_left(self):
+        """Of a trial; one generation is in force, with its counters."""
+        kernel, few = self.kernel, int(bool(self.kernel.modes(self.kernel.pinned_objects())))
+        found = [glob.glob(os.path.join(*place)) for place in (
+            (kernel.state, "trial", "trial.input*"), (kernel.pins, "trial"), (kernel.pins, "gen-*"),
+            (kernel.files, "counters", "*.counters"))]
+        if [len(some) for some in found] != [0, 0, few, few]:
+            raise Wrong("left behind: %s" % found)
 
     def in_force(self, store, modes, begun):
         try:
@@ -327,7 +367,8 @@ def run(directory, programs, amount, dice, tell):
     sweep = Sweep(directory, programs, dice, tell)
 
     sweep.begin()
-    sweep.each_fault(amount >= WHOLE)
+    sweep.each_fault()
+    sweep.each_trial()
     for number in range(amount):
         tell("-- %d" % number)
         sweep.step()

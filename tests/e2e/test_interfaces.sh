@@ -23,35 +23,6 @@ t_change_of_mode_that_fails()
 	json 'sum(r["packets"] for i in d["interfaces"] if i["name"] == "x0" for r in i["reasons"] if r["reason"] == "clean") >= 1'
 }
 
-t_change_of_mode_is_told()
-{
-	local begun
-
-	begin x0 --mode skb
-	blocked 10.77.0.3
-	exits 0 attach x0 --mode native
-	says 'x0 attached in native mode, before in skb; unfiltered for [0-9.]+ ms'
-	begun=${EPOCHREALTIME/[.,]/}
-	exits 0 -j attach x0 --mode skb
-	json "0 < d['interfaces'][0]['unfiltered_microseconds'] < $((${EPOCHREALTIME/[.,]/} - begun))"
-	wanted x0
-	exits 0 -j stats
-	json 'sum(r["packets"] for r in d["interfaces"][0]["reasons"] if r["reason"] == "listed_ipv4_host") >= 1'
-}
-
-t_unknown_name_ends_no_trial()
-{
-	begin
-	ctl -q policy monitor --rollback 60
-	exits 1 detach nosuch0
-	one_line
-	exits 1 detach x0 nosuch0
-	exits 0 -j status
-	json 'd["trial"]["seconds_left"] > 0 and d["interfaces"][0]["state"] == "attached"'
-	passes 10.77.0.3
-	exits 0 detach x0
-}
-
 t_numbers_4096_apart()
 {
 	local i names=()
@@ -76,9 +47,13 @@ t_failed_attach_leaves_nothing_allowed()
 {
 	join q0 5 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
 	ip -n "$server" addr add 192.0.2.1/24 dev q0
+	ip -n "$server" -6 addr add fe80::5/64 dev q0 nodad
 	exits 3 attach q0 --mode native
 	exits 1 -j status
 	json 'd["allowlist"]["automatic"] == []'
+	ctl -q attach x0
+	exits 3 attach q0 --mode native
+	nothing_is_allowed_for q0
 }
 
 nothing_is_allowed_for()
@@ -86,16 +61,6 @@ nothing_is_allowed_for()
 	exits 0 -j status
 	json "not any('$1' in a['why'] for a in d['allowlist']['automatic'])"
 	json "any('x0' in a['why'] for a in d['allowlist']['automatic'])"
-}
-
-t_failed_attach_beside_another_leaves_nothing_allowed()
-{
-	join q0 5 "numtxqueues 1 numrxqueues 1" "numtxqueues 4 numrxqueues 1"
-	ip -n "$server" addr add 192.0.2.1/24 dev q0
-	ip -n "$server" -6 addr add fe80::5/64 dev q0 nodad
-	ctl -q attach x0
-	exits 3 attach q0 --mode native
-	nothing_is_allowed_for q0
 }
 
 # What is attached keeps what it had, though it is not found now.
@@ -251,25 +216,6 @@ t_what_is_open_is_told()
 	ip -n "$server" link del x1
 	exits 0 add 10.77.0.7
 	complains 'nothing is filtered'
-}
-
-t_nothing_attached_is_told()
-{
-	local command
-
-	begin x0
-	for command in "detach x0" "add 10.77.0.5" "policy enforce" "flush --yes"; do
-		# shellcheck disable=SC2086
-		exits 0 $command
-		complains '^bloomctl: done; nothing is filtered: no interface is attached$'
-		[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$command: told twice: $(cat "$T/err")"
-	done
-	exits 0 -q add 10.77.0.6
-	[[ ! -s $T/err ]] || fail "a note with -q: $(cat "$T/err")"
-	exits 1 del 10.77.0.99
-	! grep -q 'nothing is filtered' "$T/err" || fail "it changed nothing: $(cat "$T/err")"
-	exits 0 attach x0
-	[[ ! -s $T/err ]] || fail "it is attached: $(cat "$T/err")"
 }
 
 run_tests

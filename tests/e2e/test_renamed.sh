@@ -14,19 +14,6 @@ swap()
 	rename passing "$2"
 }
 
-t_renamed_and_another_has_its_name()
-{
-	begin
-	rename x0 wan0
-	join x0 0
-	exits 0 attach x0
-	complains 'x0 is called wan0 now, and another interface is x0: both are protected'
-	wanted x0 wan0
-	filters x0 wan0
-	exits 0 detach x0 wan0
-	lets_pass wan0
-}
-
 t_renamed_is_followed()
 {
 	begin
@@ -42,15 +29,11 @@ t_renamed_is_followed()
 	exits 1 detach x0
 	exits 0 detach y0
 	lets_pass y0
-}
-
-# Nobody has looked since: the old name still means it.
-t_renamed_is_detached_by_the_old_name()
-{
-	begin
-	rename x0 y0
-	exits 0 detach x0
-	lets_pass y0
+	# Nobody has looked since: the old name still means it.
+	exits 0 attach y0
+	rename y0 z0
+	exits 0 detach y0
+	lets_pass z0
 	wanted
 }
 
@@ -78,24 +61,21 @@ t_passing_name_is_not_followed()
 	filters x0
 }
 
-t_renamed_in_repair()
-{
-	begin
-	rename x0 y0
-	is_killed_at names-followed
-	filters y0
-	exits 0 up
-	wanted y0
-	filters y0
-}
-
-# The wish has the second name, the row the first, or the second as well, and the device has the third.
-t_renamed_again_after_a_kill()
+# The wish has the second name, the row the first, or the second as well, and the device that one or a third.
+t_renamed_after_a_kill()
 {
 	local point
 
 	begin
 	for point in names-followed rows-named; do
+		rename x0 y0
+		is_killed_at $point
+		filters y0
+		exits 0 up
+		wanted y0
+		filters y0
+		rename y0 x0
+		exits 0 up
 		rename x0 y0
 		is_killed_at $point
 		rename y0 z0

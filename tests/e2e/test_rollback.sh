@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/rollback.sh"
 
-t_policy_goes_back_or_stays()
+# What packets meet meanwhile and afterwards, of each command that can be tried, tests/commands asks.
+t_goes_back_or_stays()
 {
 	begin
 	ctl -q policy monitor --rollback 60 2>/dev/null
@@ -14,6 +15,12 @@ t_policy_goes_back_or_stays()
 	exits 0 commit
 	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
 	passes "$listed" "$listed6"
+	exits 0 -q policy enforce --rollback 60
+	exits 0 -q commit
+	[[ ! -s $T/out ]]
+	exits 0 -q policy monitor --rollback 60
+	exits 0 -j commit
+	json 'd["policy"] == "monitor"'
 	ctl -q policy enforce
 	ctl -q policy monitor --rollback 2 2>/dev/null
 	until_over 2
@@ -22,14 +29,6 @@ t_policy_goes_back_or_stays()
 	says '^enforce$'
 	kept policy monitor
 	passes "$listed" "$listed6"
-	exits 0 -q policy enforce --rollback 60
-	exits 0 -q commit
-	[[ ! -s $T/out ]]
-	exits 0 -q policy monitor --rollback 60
-	exits 0 -j commit
-	json 'd["policy"] == "monitor"'
-	exits 0 policy
-	says '^monitor$'
 	nothing_left
 }
 
@@ -56,28 +55,12 @@ t_from_another_time_namespace()
 	blocked "$listed"
 }
 
-# The fatal one: only listed sources pass, and one's own is not among them.
-t_allow_only_goes_back()
-{
-	begin
-	ctl -q policy allow-only --rollback 60 2>/dev/null
-	passes "$listed"
-	blocked "$other"
-	ctl -q commit
-	ctl -q policy enforce
-	ctl -q policy allow-only --rollback 2 2>/dev/null
-	until_over 2
-	passes "$other"
-	blocked "$listed"
-}
-
-t_import_goes_back_or_stays()
+t_text_that_is_gone_when_it_is_committed()
 {
 	local text=$T/list
 
 	begin
 	echo "$other" >"$text"
-	# From standard input, and the file is gone when it is committed.
 	ctl -q import - --replace --include-bogons --rollback 60 <"$text" 2>/dev/null
 	passes "$listed" "$listed6"
 	blocked "$other"
@@ -87,58 +70,13 @@ t_import_goes_back_or_stays()
 	ctl -q commit
 	passes "$listed" "$listed6"
 	blocked "$other"
-	printf '%s\n' "$listed" "$listed6" >"$text"
-	ctl -q import "$text" --replace --include-bogons --rollback 2 2>/dev/null
-	until_over 2
-	passes "$listed" "$listed6"
-	blocked "$other"
-	exits 0 list
-	says "$other"
-	! grep -q "$listed " "$T/out" || fail "the list has $listed"
-	kept import "$text" --replace --include-bogons
-	blocked "$listed" "$listed6"
-	passes "$other"
-	exits 0 list
-	says "$listed"
-	! grep -q "$other " "$T/out" || fail "the list still has $other"
-	nothing_left
-}
-
-t_restore_goes_back_or_stays()
-{
-	begin
-	ctl save >"$T/saved"
-	ctl add "$other"
-	ctl del "$listed" >/dev/null
-	ctl save >"$T/changed"
-	ctl -q restore - --rollback 60 <"$T/saved" 2>/dev/null
+	# A pipe is read once.
+	ctl -q import <(echo "$listed") --replace --include-bogons --rollback 600 2>/dev/null
 	blocked "$listed"
 	passes "$other"
 	ctl -q commit
 	blocked "$listed"
 	passes "$other"
-	ctl -q restore "$T/changed" --rollback 2 2>/dev/null
-	until_over 2
-	blocked "$listed"
-	passes "$other"
-	kept restore "$T/changed"
-	passes "$listed"
-	blocked "$other"
-	nothing_left
-}
-
-t_rotate_goes_back_or_stays()
-{
-	begin
-	exits 0 -j rotate --no-confirm --rollback 2
-	until_over 2
-	ctl up
-	exits 0 -j status
-	json 'd["generation"]["confirm"]'
-	kept rotate --no-confirm
-	exits 0 -j status
-	json 'not d["generation"]["confirm"]'
-	blocked "$listed" "$listed6"
 	nothing_left
 }
 
@@ -389,18 +327,6 @@ t_others_wait_for_a_live_commit()
 	nothing_left
 }
 
-t_a_pipe_is_read_once()
-{
-	begin
-	ctl -q import <(echo "$other") --replace --include-bogons --rollback 600 2>/dev/null
-	blocked "$other"
-	passes "$listed"
-	ctl -q commit
-	blocked "$other"
-	passes "$listed"
-	nothing_left
-}
-
 # A commit that waits for its turn does not bring back what was ended meanwhile.
 t_commit_comes_too_late()
 {
@@ -426,53 +352,37 @@ t_commit_comes_too_late()
 
 t_bad_input()
 {
+	local words pattern
+
 	echo "$other" >"$T/list"
-	exits 2 import "$T/list" --include-bogons --rollback 5
-	one_line
-	complains "nothing is enforced.*attach. first"
+	echo "nonsense" >"$T/nonsense"
 	ctl add "$listed"
+	while IFS='|' read -r words pattern; do
+		# shellcheck disable=SC2086
+		exits 2 $words --rollback 5
+		one_line
+		complains "$pattern"
+	done <<-END
+		import $T/list --include-bogons|nothing is enforced.*attach. first
+		policy monitor|nothing is enforced.*attach. first
+		rotate|nothing is enforced
+		policy|without a policy there is nothing to roll back
+	END
 	exits 1 commit
 	one_line
 	complains "nothing to commit"
-	exits 2 attach x0 --rollback 0
-	one_line
-	exits 2 attach x0 --rollback soon
-	one_line
-	exits 2 attach x0 --rollback
-	one_line
-	exits 2 add "$other" --rollback 5
-	one_line
-	exits 2 rotate --rollback 5
-	one_line
-	complains "nothing is enforced"
-	exits 2 policy monitor --rollback 5
-	one_line
-	complains "nothing is enforced.*attach. first"
-	exits 2 policy --rollback 5
-	one_line
-	complains "without a policy there is nothing to roll back"
-	echo "$other" >"$T/list"
-	exits 2 import "$T/list" --include-bogons --rollback 5
-	one_line
-	exits 2 import "$T/none" --rollback 5
-	one_line
 	ctl -q attach x0
 	join x1 1
-	exits 2 attach x0 x1 --rollback 5
-	one_line
-	complains "some of these interfaces are attached already"
-	exits 2 attach x0 --mode skb --rollback 5
-	one_line
-	complains "x0 is attached already, in native mode, and a change of mode cannot be tried"
-	exits 2 attach x9 --rollback 5
-	one_line
-	exits 2 import "$T/list" --dry-run --rollback 5
-	one_line
-	echo "nonsense" >"$T/list"
-	exits 2 import "$T/list" --rollback 5
-	one_line
-	complains "$T/list:1"
-	exits 2 commit now
+	while IFS='|' read -r words pattern; do
+		# shellcheck disable=SC2086
+		exits 2 $words --rollback 5
+		one_line
+		complains "$pattern"
+	done <<-END
+		attach x0 x1|some of these interfaces are attached already
+		attach x0 --mode skb|x0 is attached already, in native mode, and a change of mode cannot be tried
+		import $T/nonsense|$T/nonsense:1
+	END
 	blocked "$listed"
 	nothing_left
 }

@@ -123,26 +123,32 @@ t_a_timeout_that_nothing_ends()
 # What was done, then what is not so.
 t_what_was_done_is_said_first()
 {
-	local command
+	local command idle='^bloomctl: done; nothing is filtered: no interface is attached$'
 
 	for command in "policy monitor" "add 10.77.0.3" "flush --yes"; do
 		# shellcheck disable=SC2086
 		exits 0 $command
-		complains '^bloomctl: done; nothing is filtered: no interface is attached$'
+		complains "$idle"
+		[[ $(wc -l <"$T/err") -eq 1 ]] || fail "$command: told twice: $(cat "$T/err")"
 	done
+	exits 0 -q add 10.77.0.6
+	[[ ! -s $T/err ]] || fail "a note with -q: $(cat "$T/err")"
+	exits 1 del 10.77.0.99
+	! grep -q 'nothing is filtered' "$T/err" || fail "it changed nothing: $(cat "$T/err")"
 	exits 0 policy enforce
 	says '^the policy is enforce$'
 	exits 0 -q policy enforce
 	[[ ! -s $T/out ]] || fail "an answer with -q: $(cat "$T/out")"
 	join x1 1
 	exits 0 attach x0 x1
+	[[ ! -s $T/err ]] || fail "they are attached: $(cat "$T/err")"
 	exits 0 detach x1
 	says '^x1 detached$'
 	exits 0 attach x1
 	exits 0 detach --all
 	says '^x0 detached$'
 	says '^x1 detached$'
-	complains '^bloomctl: done; nothing is filtered: no interface is attached$'
+	complains "$idle"
 	exits 1 detach x0
 	[[ ! -s $T/out ]] || fail "it was not attached: $(cat "$T/out")"
 }
