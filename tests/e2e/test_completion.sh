@@ -5,23 +5,30 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
+# begin PROGRAM: from now on its words are completed. compgen fails when it has nothing to offer.
+begin()
+{
+	trap - ERR
+	set +e
+	# shellcheck source=/dev/null
+	. "$root/packaging/$1.bash"
+	completed=$1
+	bloomctl() { ctl "$@"; }
+	bloomd() { "$bloomd" "$@"; }
+}
+
 # completes WANTED WORD...: what is offered for the last word.
 completes()
 {
-	COMP_WORDS=(bloomctl "${@:2}")
+	COMP_WORDS=("$completed" "${@:2}")
 	COMP_CWORD=$(($# - 1))
-	_bloomctl
+	"_$completed"
 	[[ "${COMPREPLY[*]}" == "$1" ]] || fail "${*:2}: '${COMPREPLY[*]}', not '$1'"
 }
 
 t_completion()
 {
-	# compgen fails when it has nothing to offer.
-	trap - ERR
-	set +e
-	# shellcheck source=/dev/null
-	. "$root/packaging/bloomctl.bash"
-	bloomctl() { ctl "$@"; }
+	begin bloomctl
 	ctl add example.com --list ads
 	ctl allow add 198.51.100.1
 	completes ads add 192.0.2.1 --list ''
@@ -66,11 +73,7 @@ t_completion()
 # The kernel takes almost any byte in the name of an interface.
 t_completion_runs_no_name()
 {
-	trap - ERR
-	set +e
-	# shellcheck source=/dev/null
-	. "$root/packaging/bloomctl.bash"
-	bloomctl() { ctl "$@"; }
+	begin bloomctl
 	cd "$T" || exit 1
 	ip -n "$server" link add '$(id>ran)' type veth peer name peer
 	exits 0 -q attach x0 '$(id>ran)'
@@ -83,11 +86,7 @@ t_completion_of_feeds()
 {
 	local feed
 
-	trap - ERR
-	set +e
-	# shellcheck source=/dev/null
-	. "$root/packaging/bloomctl.bash"
-	bloomctl() { ctl "$@"; }
+	begin bloomctl
 	completes update feeds ''
 	completes '' feeds update ''
 	printf '[feed %s]\nurl = file:///none\n' drop dshield >"$T/bloomd.conf"
@@ -99,15 +98,6 @@ t_completion_of_feeds()
 	completes dshield feeds update ds
 	completes '' feeds update drop ''
 	agent_ends
-}
-
-# offers WANTED WORD...: by bloomd, for the last word.
-offers()
-{
-	COMP_WORDS=(bloomd "${@:2}")
-	COMP_CWORD=$(($# - 1))
-	_bloomd
-	[[ "${COMPREPLY[*]}" == "$1" ]] || fail "${*:2}: '${COMPREPLY[*]}', not '$1'"
 }
 
 # Usage line, help, man page and parser of bloomd have the same options; completion is below.
@@ -147,24 +137,20 @@ t_completion_of_bloomd()
 {
 	local all='--config --state --pin --run --check --help --version'
 
-	trap - ERR
-	set +e
-	# shellcheck source=/dev/null
-	. "$root/packaging/bloomd.bash"
-	bloomd() { "$bloomd" "$@"; }
+	begin bloomd
 	echo >"$T/written"
 	mkdir "$T/made"
-	offers "$all" ''
-	offers "$all" --check ''
-	offers '--config --check' --c
-	offers "$T/written" --config "$T/wr"
-	offers "$T/written" --config = "$T/wr"
-	offers "$T/made" --check --state "$T/ma"
-	offers '' --run "$T/wr"
-	offers "$all" --pin "$T/made" ''
-	offers '' nonsense
+	completes "$all" ''
+	completes "$all" --check ''
+	completes '--config --check' --c
+	completes "$T/written" --config "$T/wr"
+	completes "$T/written" --config = "$T/wr"
+	completes "$T/made" --check --state "$T/ma"
+	completes '' --run "$T/wr"
+	completes "$all" --pin "$T/made" ''
+	completes '' nonsense
 	# What is typed is not run.
-	offers '' "\$(touch $T/run)" "a[\$(touch $T/run)]"
+	completes '' "\$(touch $T/run)" "a[\$(touch $T/run)]"
 	[[ ! -e $T/run ]] || fail "completion runs what is typed"
 }
 

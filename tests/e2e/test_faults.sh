@@ -37,9 +37,8 @@ begin_from_nothing()
 
 points_of()
 {
-	begin
 	rm -f "$T/seen"
-	XB_FAULT_SEEN=$T/seen tool "$faulty" "$@" >/dev/null
+	XB_FAULT_SEEN=$T/seen tool "$faulty" -q "$@" >/dev/null
 	sort -u "$T/seen"
 }
 
@@ -54,47 +53,65 @@ whole_or_absent()
 	fi
 }
 
-# die_everywhere "KEPT..." "CHANGED..." COMMAND...: KEPT are listed throughout.
-die_everywhere()
+# dies_everywhere BEFORE AFTER COMMAND...: killed at each point that it passes. BEFORE is a function that goes on from the
+# known state, AFTER one that looks at what is left.
+dies_everywhere()
 {
-	local kept changed point points code
+	local before=$1 after=$2 point points code
 
-	read -ra kept <<<"$1"
-	read -ra changed <<<"$2"
 	shift 2
+	begin
+	"$before"
 	points=$(points_of "$@")
-	[[ -n $points ]] || fail "$1 passes no fault point"
-	echo "$1 passes" $points
+	[[ -n $points ]] || fail "$* passes no fault point"
+	echo "$* passes" $points
 	for point in $points; do
 		begin
+		"$before"
 		code=0
-		XB_FAULT=$point tool "$faulty" "$@" >"$T/out" 2>"$T/err" || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code: $(cat "$T/err")"
-		blocked "${kept[@]}"
-		exits 0 add 10.77.0.6
-		blocked "${kept[@]}" 10.77.0.6
-		exits 0 test "${kept[@]}" 10.77.0.6
-		[[ ${#changed[@]} -eq 0 ]] || whole_or_absent "${changed[@]}"
-		passes 10.77.0.2 fd77::2
-		exits 0 status
+		XB_FAULT=$point tool "$faulty" -q "$@" >"$T/out" 2>"$T/err" || code=$?
+		[[ $code -eq 137 ]] || fail "$*, $point: exit code $code: $(cat "$T/err")"
+		"$after"
 	done
 }
 
-t_add() { die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 fd77::4" add 10.77.0.5 10.77.3.0/25 fd77::4; }
+# What is in kept is listed throughout; of what is in changed, all or nothing.
+lists_are_left()
+{
+	blocked "${kept[@]}"
+	exits 0 add 10.77.0.6
+	blocked "${kept[@]}" 10.77.0.6
+	exits 0 test "${kept[@]}" 10.77.0.6
+	[[ ${#changed[@]} -eq 0 ]] || whole_or_absent "${changed[@]}"
+	passes 10.77.0.2 fd77::2
+	exits 0 status
+}
 
-t_del() { die_everywhere "10.77.0.4" "10.77.0.3 fd77::3" del 10.77.0.3 fd77::3; }
+# of_lists "KEPT..." "CHANGED..." COMMAND...
+of_lists()
+{
+	local kept changed
+
+	read -ra kept <<<"$1"
+	read -ra changed <<<"$2"
+	dies_everywhere : lists_are_left "${@:3}"
+}
+
+t_add() { of_lists "${listed[*]}" "10.77.0.5 10.77.3.9 fd77::4" add 10.77.0.5 10.77.3.0/25 fd77::4; }
+
+t_del() { of_lists 10.77.0.4 "10.77.0.3 fd77::3" del 10.77.0.3 fd77::3; }
 
 t_import()
 {
 	printf '10.77.0.5\n10.77.3.0/24\nfd77::4\n192.0.2.1\n' >"$T/list"
 	begin_from_nothing
-	die_everywhere "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list" --include-bogons
+	of_lists "${listed[*]}" "10.77.0.5 10.77.3.9 10.77.3.200 fd77::4" import "$T/list" --include-bogons
 }
 
 t_import_replace()
 {
 	printf '10.77.0.3\n10.77.0.4\nfd77::4\n10.77.0.5\n' >"$T/list"
-	die_everywhere "10.77.0.3 10.77.0.4" "fd77::4 10.77.0.5" import "$T/list" --replace --include-bogons
+	of_lists "10.77.0.3 10.77.0.4" "fd77::4 10.77.0.5" import "$T/list" --replace --include-bogons
 }
 
 t_import_bulk()
@@ -104,17 +121,17 @@ t_import_bulk()
 		printf '%s\n' 10.77.0.5 fd77::4
 	} >"$T/list"
 	begin_from_nothing
-	die_everywhere "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list" --include-bogons
+	of_lists "${listed[*]}" "10.77.0.5 fd77::4" import "$T/list" --include-bogons
 }
 
-t_rotate_with_wishes() { begin_from_nothing && die_everywhere "${listed[*]}" "" rotate --fpr 0.001 --capacity 9000; }
+t_rotate_with_wishes() { begin_from_nothing && of_lists "${listed[*]}" "" rotate --fpr 0.001 --capacity 9000; }
 
-t_flush() { die_everywhere "" "${listed[*]}" flush --yes; }
+t_flush() { of_lists "" "${listed[*]}" flush --yes; }
 
-t_rotate_no_confirm() { die_everywhere "${listed[*]}" "" rotate --no-confirm; }
+t_rotate_no_confirm() { of_lists "${listed[*]}" "" rotate --no-confirm; }
 
-# agree: what the store says of allowlist and policy is what packets meet.
-agree()
+# What the store says of allowlist and policy is what packets meet.
+agrees()
 {
 	local one policy
 
@@ -133,61 +150,45 @@ agree()
 	fi
 }
 
-# die_and_agree BEFORE COMMAND...: BEFORE is a function that goes on from the known state.
-die_and_agree()
+allowlist_is_left()
 {
-	local before=$1 point points code
-
-	shift
-	points=$(begin && "$before" && rm -f "$T/seen" &&
-		XB_FAULT_SEEN=$T/seen tool "$faulty" -q "$@" >/dev/null && sort -u "$T/seen")
-	[[ -n $points ]] || fail "$* passes no fault point"
-	echo "$* passes" $points
-	for point in $points; do
-		begin
-		"$before"
-		code=0
-		XB_FAULT=$point tool "$faulty" -q "$@" >"$T/out" 2>"$T/err" || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code: $(cat "$T/err")"
-		blocked 10.77.0.4
-		exits 0 up
-		exits 0 status
-		agree
-	done
+	blocked 10.77.0.4
+	exits 0 up
+	exits 0 status
+	agrees
 }
 
-allow_one() { ctl allow add 10.77.0.3 fd77::3; }
-
-t_allow() { die_and_agree : allow add 10.77.0.3 fd77::3; }
-
-t_disallow() { die_and_agree allow_one allow del 10.77.0.3 fd77::3; }
+allow_both() { ctl allow add 10.77.0.3 fd77::3; }
 
 allow_other() { ctl allow add fd77::3; }
+
+t_allow() { dies_everywhere : allowlist_is_left allow add 10.77.0.3 fd77::3; }
+
+t_disallow() { dies_everywhere allow_both allowlist_is_left allow del 10.77.0.3 fd77::3; }
 
 t_allow_among_changes()
 {
 	printf 'add 10.77.0.5\nallow add 10.77.0.3\nallow del fd77::3\n' >"$T/batch"
-	die_and_agree allow_other batch "$T/batch"
+	dies_everywhere allow_other allowlist_is_left batch "$T/batch"
 }
 
 # Here the policy may already be the new one: nothing is blocked throughout.
+policy_is_left()
+{
+	exits 0 up
+	exits 0 status
+	agrees
+	ctl -q policy enforce
+	agrees
+}
+
 t_policy()
 {
-	local policy point points code
+	local policy
 
 	for policy in monitor allow-only; do
-		points=$(points_of -q policy "$policy")
-		for point in $points; do
-			begin
-			code=0
-			XB_FAULT=$point tool "$faulty" -q policy "$policy" >/dev/null 2>&1 || code=$?
-			[[ $code -eq 137 ]] || fail "$policy, $point: exit code $code"
-			exits 0 up
-			exits 0 status
-			agree
-			ctl -q policy enforce
-			agree
-		done
+		dies_everywhere : policy_is_left policy $policy
+		ctl -q policy enforce
 	done
 }
 
@@ -197,6 +198,7 @@ t_death_in_repair()
 {
 	local first second i j fewer firsts seconds
 
+	begin
 	mapfile -t firsts < <(points_of add 10.77.0.5)
 	mapfile -t seconds < <(points_of rotate)
 	fewer=$((${#firsts[@]} < ${#seconds[@]} ? ${#firsts[@]} : ${#seconds[@]}))
@@ -216,34 +218,6 @@ t_death_in_repair()
 			whole_or_absent 10.77.0.5
 		done
 	done
-}
-
-# kill -9 from outside, whenever, whatever it does.
-t_kill_at_random()
-{
-	local number victim rounds=32
-	local -a commands=(
-		"add 198.51.100.@" "allow add 198.51.100.@" "rotate --no-confirm" "add 2001:db8::@"
-		"allow del 198.51.100.@ --exist" "rotate --confirm" "allow add 2001:db8::/32 --exist"
-		"policy enforce"
-	)
-
-	[[ -z ${XB_TEST_ALL:-} ]] || rounds=80
-	begin
-	for ((number = 1; number <= rounds; number++)); do
-		# shellcheck disable=SC2086
-		ctl -q ${commands[number % ${#commands[@]}]//@/$number} >/dev/null 2>&1 &
-		victim=$!
-		sleep "0.00$((RANDOM % 10))"
-		kill -KILL $victim 2>/dev/null || true
-		wait $victim 2>/dev/null || true
-	done
-	blocked "${listed[@]}"
-	exits 0 up
-	exits 0 status
-	exits 0 test "${listed[@]}"
-	blocked "${listed[@]}"
-	passes 10.77.0.2
 }
 
 run_tests

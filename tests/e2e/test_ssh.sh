@@ -39,6 +39,14 @@ log_in()
 
 log_in_from() { log_in "$1" in_client python3 "$root/tests/e2e/session.py" connect "$2" "$(to "$2")"; }
 
+# A session from 10.77.0.2, which switches the filter on.
+begin()
+{
+	serve_sessions
+	log_in_from one 10.77.0.2
+	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+}
+
 log_out()
 {
 	local fd=${door[$1]}
@@ -121,9 +129,7 @@ t_everything_listed()
 # As long as the connection, not longer.
 t_session_ends()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	over one "$there add 10.77.0.0/24"
 	passes 10.77.0.2
 	log_out one
@@ -143,9 +149,7 @@ elsewhere() { in_server unshare "$@"; }
 # stays. A command from here finds that it ended.
 t_from_another_namespace()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	over one "$there add 10.77.0.0/24"
 	# shellcheck disable=SC2086
 	elsewhere --pid --fork --mount-proc $there add 192.0.2.1
@@ -177,9 +181,7 @@ t_from_another_namespace()
 # A process of this boot may have the number and the start time of one before it.
 t_from_another_boot()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	ctl add 192.0.2.1
 	exits 0 allow test 10.77.0.2
 	echo 01234567-89ab-cdef-0123-456789abcdef >"$T/boot_id"
@@ -191,9 +193,7 @@ t_from_another_boot()
 
 t_session_killed()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	over one "$there add 10.77.0.0/24"
 	works one
 	kill -KILL "$(pgrep -n -x sshd)"
@@ -243,9 +243,7 @@ t_refused()
 # The peer stays allowed by hand when its session ends.
 t_allowed_by_hand_too()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	over one "$there add 10.77.0.0/24"
 	over one "$there allow add 10.77.0.2"
 	exits 0 -j status
@@ -265,9 +263,7 @@ t_allowed_by_hand_too()
 
 t_allow_only()
 {
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	over one "$there add 10.77.0.4"
 	over one "$there policy allow-only" || fail "policy: $(cat "$T/out")"
 	works one
@@ -332,9 +328,7 @@ t_real_sshd()
 t_member_who_sees_nobody()
 {
 	share
-	serve_sessions
-	log_in_from one 10.77.0.2
-	over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+	begin
 	in_server()
 	{
 		nsenter --net="/run/netns/$server" unshare --mount bash -c \

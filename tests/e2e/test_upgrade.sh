@@ -42,6 +42,8 @@ enforces()
 	passes 10.77.0.2 fd77::2
 }
 
+nothing_pinned() { [[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"; }
+
 nothing_older() { [[ -z $(compgen -G "$pins/link-*") ]] || fail "stays: $(compgen -G "$pins/link-*")"; }
 
 upgrades()
@@ -58,23 +60,28 @@ t_flood_would_tell()
 	grep -q 'packets arrive' "$T/why"
 }
 
+# Of each layout, in each mode, on one interface and on several.
 t_in_place()
 {
-	begin
-	flood upgrades add 10.77.0.4
-	enforces 10.77.0.4
-	exits 0 detach --all
-	passes 10.77.0.3 fd77::3
-	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
-}
+	local row layout words
 
-t_in_place_skb()
-{
-	begin 3 --mode skb
-	flood upgrades add 10.77.0.4
-	enforces 10.77.0.4
-	exits 0 -j status
-	json 'd["interfaces"][0]["mode"] == "skb"'
+	join x1 1
+	join x2 2
+	for row in "3 x0" "3 x0 --mode skb" "1 x0" "3 x0 x1 x2"; do
+		read -r layout words <<<"$row"
+		# shellcheck disable=SC2086
+		ctl -q attach $words
+		ctl -q add 10.77.0.3 10.77.3.0/24 fd77::3 --exist
+		is_of "$layout"
+		flood upgrades add 10.77.0.4
+		enforces 10.77.0.4
+		exits 0 -j status
+		json "[i['mode'] for i in d['interfaces']] == ['$([[ $words == *skb ]] && echo skb || echo native)'] * $(wc -w <<<"${words% --*}")"
+		exits 0 detach --all
+		passes 10.77.0.3 fd77::3 10.77.0.4
+		nothing_pinned
+		ctl -q del 10.77.0.4
+	done
 }
 
 t_by_any_command()
@@ -89,26 +96,6 @@ t_by_any_command()
 		[[ $command != commit ]] || exits 0 commit
 		enforces
 	done
-}
-
-t_other_table_of_interfaces()
-{
-	begin 1
-	flood upgrades add 10.77.0.4
-	enforces 10.77.0.4
-}
-
-t_several_interfaces()
-{
-	join x1 1
-	join x2 2
-	begin
-	ctl -q detach x0 && ctl -q attach x0 x1 x2
-	is_of 3
-	flood upgrades add 10.77.0.4
-	exits 0 -j status
-	json 'len(d["interfaces"]) == 3'
-	enforces 10.77.0.4
 }
 
 t_policy_and_counters()
@@ -244,7 +231,7 @@ t_detach()
 	nothing_older
 	is_of 3
 	exits 0 detach x1
-	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+	nothing_pinned
 }
 
 t_trial()
@@ -279,7 +266,7 @@ t_trial_of_an_older_filter()
 	exits 0 status
 	says 'TRIAL .*monitor'
 	exits 0 detach --all
-	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+	nothing_pinned
 }
 
 t_attach_on_trial_of_an_older_filter()
@@ -328,17 +315,6 @@ t_trial_of_an_older_filter_is_committed()
 	filter_is_older
 	exits 0 commit
 	wanted x0 x1
-}
-
-# Nothing has to be replaced.
-t_trial_of_the_same_layouts()
-{
-	begin "$present"
-	exits 0 policy monitor --rollback 600
-	exits 3 --wait 0 up
-	passes 10.77.0.3
-	exits 0 commit
-	passes 10.77.0.3
 }
 
 # The guard of a trial has its own pins, without which it would let everything pass.
@@ -398,24 +374,16 @@ t_state_was_lost()
 	enforces
 	exits 0 detach --all
 	passes 10.77.0.3
-	[[ -z $(find "$pins" -mindepth 1) ]] || fail "pins stay: $(find "$pins" -mindepth 1)"
+	nothing_pinned
 }
 
 t_newer_is_left_alone()
 {
-	local command before
-
-	begin 99
-	before=$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' && find "$pins" -printf '%i %p\n')
-	for command in status stats up "add 10.77.0.4" "del 10.77.0.3" "test 10.77.0.3" rotate "policy monitor" \
-		"attach x0" "detach x0" "detach --all" "flush --yes" "watch --count 1"; do
-		# shellcheck disable=SC2086
-		exits 3 $command
-		complains 'newer bloomctl \(layout 99, '
-		one_line
-	done
-	[[ $before == "$(ip -n "$server" -d link show x0 | grep -o 'prog/xdp id [0-9]*' &&
-		find "$pins" -printf '%i %p\n')" ]] || fail "something changed"
+	join x1 1
+	begin "$present"
+	ctl save >"$T/saved"
+	is_of 99
+	left_alone 'newer bloomctl \(layout 99, ' status stats "test 10.77.0.3" "watch --count 1" "${changes[@]}"
 	enforces
 	is_of "$present"
 	exits 0 status
