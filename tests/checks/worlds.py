@@ -32,11 +32,11 @@ THREADS = ["unit/bloom/test_exact_build", THE_RACE, "unit/bloomset/test_threads"
 SHORT = re.compile(
     r"checks/(valgrind/(?!unit/(bloom/test_(exact(_build)?|neighbours)|lists/test_domain_files)$)|tsan/unit/"
     r"|asan/prog/test_(answers|edits|hits|verdicts|verifier|watch)$"
-    r"|asan/e2e/test_(bad_input|cli|import_lists)$)")
+    r"|asan/e2e/test_(cli|import_lists|refused)$)")
 
 # In these the sanitizers themselves do not fit into the memory that is left, or are refused since
 # another library is loaded before them.
-NOT_IN_ASAN = ["e2e/test_memory", "e2e/test_hostile"]
+NOT_IN_ASAN = ["e2e/test_hostile"]
 
 
 def tests(pattern):

@@ -329,7 +329,10 @@ class Sweep:
         if done and done.code == 0:
             self.tell(str(done))
             self.nothing_is_left()
-            return self.done(line, promise)
+            self.done(line, promise)
+            time.sleep(max(0.0, ended + TRIAL + 0.2 - time.monotonic()))
+            self.judge_frames(self.store, self.modes)
+            return
         if done and (done.code != 1 or time.monotonic() - begun < TRIAL):
             raise Wrong("not committed: %s" % done)
         time.sleep(max(0.0, ended + TRIAL + 0.2 - time.monotonic()))
@@ -342,7 +345,6 @@ class Sweep:
         self.judge_frames(*before)
         self.nothing_is_left()
         self.before = Snapshot(self.kernel)
-        return None
 
     def nothing_is_left(self):
         """Of a trial; one generation is in force, with its counters."""

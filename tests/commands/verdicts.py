@@ -11,7 +11,6 @@ TCP, UDP, ICMP, ICMP6, NONE = 6, 17, 1, 58, 253
 SERVICES = (("none", 0), ("tcp", 25), ("udp", 9), ("icmp", 0))
 ASKED_PORTS = (53, 5300)
 ASKING = "45.33.7.8"
-CLEAN_V6 = "2a02:4780:1::1"
 
 
 class Frame:

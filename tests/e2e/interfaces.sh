@@ -75,10 +75,4 @@ wanted()
 }
 
 # is_killed_at POINT: a command that finds interfaces changed.
-is_killed_at()
-{
-	local code=0
-
-	XB_FAULT="$1" tool "$faulty" -q up || code=$?
-	[[ $code -eq 137 ]] || fail "no such fault point as $1: exit code $code"
-}
+is_killed_at() { dies_at "$1" up; }

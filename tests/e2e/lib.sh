@@ -322,6 +322,15 @@ goes_on()
 # behind it. Nothing is shown if the process that took the lock has ended.
 is_awaited() { [[ $(grep -cE -- "-> (FLOCK|OFDLCK) .*:$(stat -c %i "$1") " /proc/locks) -ge ${2:-1} ]]; }
 
+# dies_at POINT COMMAND...: it is killed at this fault point.
+dies_at()
+{
+	local code=0
+
+	XB_FAULT=$1 tool "$faulty" -q "${@:2}" >"$T/out" 2>"$T/err" || code=$?
+	[[ $code -eq 137 ]] || fail "${*:2}: not killed at $1: exit code $code: $(head -c 300 "$T/err")"
+}
+
 # --- traffic ----------------------------------------------------------------------------------------
 
 to()

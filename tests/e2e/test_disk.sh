@@ -8,11 +8,19 @@
 
 readers=("status" "test 10.77.0.3" "list" "save" "stats" "policy" "allow list" "verdict" "ports")
 
-begin()
+# small_disk: the state directory is on a disk of its own.
+small_disk()
 {
 	mkdir "$T/disk"
 	mount -t tmpfs -o size=1m xbt "$T/disk"
 	state=$T/disk/state
+}
+
+fill_disk() { ! head -c 2000000 /dev/zero >>"$T/disk/filler" 2>/dev/null || fail "the disk is not full"; }
+
+begin()
+{
+	small_disk
 	join x1 1
 	ctl add 10.77.0.3
 	ctl -q attach x0
@@ -41,7 +49,7 @@ fill()
 	local number
 
 	stand "$state"
-	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	fill_disk
 	for number in {1..100}; do
 		ctl -q verdict other nxdomain 2>"$T/err" && ctl -q verdict other drop 2>"$T/err" || break
 	done
@@ -72,7 +80,7 @@ refuses_changes()
 {
 	local words
 
-	for words in "add 10.77.0.4" "del 10.77.0.3" "policy monitor" "flush --yes" "allow add 10.77.0.3"; do
+	for words in "add 10.77.0.4" "del 10.77.0.3" "policy monitor" "flush --yes" "allow add 10.77.0.3" rotate "attach x0"; do
 		# shellcheck disable=SC2086
 		exits 3 $words
 		one_line
@@ -141,10 +149,8 @@ refused()
 # LMDB's lock file has no room either.
 t_full_disk_without_a_store()
 {
-	mkdir "$T/disk"
-	mount -t tmpfs -o size=1m xbt "$T/disk"
-	state=$T/disk/state
-	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	small_disk
+	fill_disk
 	refused "cannot open the store $state/store.mdb: no space left on the disk of the state directory"
 	exits 0 list
 	rm "$T/disk/filler"
@@ -156,16 +162,14 @@ t_full_disk_without_a_store()
 # As LMDB leaves it by itself.
 t_full_disk_and_a_lock_file_with_holes()
 {
-	mkdir "$T/disk"
-	mount -t tmpfs -o size=1m xbt "$T/disk"
-	state=$T/disk/state
+	small_disk
 	exits 0 add 10.77.0.3
 	fallocate -p -o 4096 -l 65536 "$state/store.mdb-lock"
-	! head -c 2000000 /dev/zero >"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	fill_disk
 	exits 0 list
 	says "^10.77.0.3 "
 	fallocate -p -o 0 -l 65536 "$state/store.mdb-lock"
-	! head -c 2000000 /dev/zero >>"$T/disk/filler" 2>/dev/null || fail "the disk is not full"
+	fill_disk
 	exits 3 list
 	one_line
 	complains "cannot use the store $state/store.mdb: no space left on the disk"

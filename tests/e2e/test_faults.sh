@@ -57,7 +57,7 @@ whole_or_absent()
 # known state, AFTER one that looks at what is left.
 dies_everywhere()
 {
-	local before=$1 after=$2 point points code
+	local before=$1 after=$2 point points
 
 	shift 2
 	begin
@@ -68,9 +68,7 @@ dies_everywhere()
 	for point in $points; do
 		begin
 		"$before"
-		code=0
-		XB_FAULT=$point tool "$faulty" -q "$@" >"$T/out" 2>"$T/err" || code=$?
-		[[ $code -eq 137 ]] || fail "$*, $point: exit code $code: $(cat "$T/err")"
+		dies_at "$point" "$@"
 		"$after"
 	done
 }
@@ -208,8 +206,8 @@ t_death_in_repair()
 			[[ -n ${XB_TEST_ALL:-} || $(((i - j) % fewer)) -eq 0 ]] || continue
 			first=${firsts[i]} second=${seconds[j]}
 			begin
-			XB_FAULT=$first tool "$faulty" add 10.77.0.5 >/dev/null 2>&1 || true
-			XB_FAULT=$second tool "$faulty" rotate >/dev/null 2>&1 || true
+			dies_at "$first" add 10.77.0.5
+			dies_at "$second" rotate
 			blocked "${listed[@]}"
 			exits 0 up
 			exits 0 status

@@ -66,15 +66,6 @@ t_moved_away_and_back()
 	[[ -z $(program_on x0)$(program_on c0) ]] || fail "a program stays"
 }
 
-t_moved_away_and_detached()
-{
-	begin_to_move
-	ip -n "$server" link set x0 netns "$client" name m0
-	exits 0 detach x0
-	wanted
-	! ip -n "$client" -d link show m0 | contains prog/xdp || fail "the filter stays on it"
-}
-
 # It comes back with another number, and the command that gives it a row of that number is killed. Then it is renamed.
 t_moved_back_and_renamed_after_a_kill()
 {

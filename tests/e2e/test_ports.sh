@@ -89,13 +89,13 @@ t_ports_killed_between()
 {
 	begin
 	ctl add example.com
-	! XB_FAULT=commit-before tool "$faulty" ports dns 5353 || fail "it lives"
+	dies_at commit-before ports dns 5353
 	exits 0 status
 	asks example.com silence 53
 	for one in commit-after publish-before publish-swapped; do
 		ctl ports dns 53
 		asks example.com silence 53
-		! XB_FAULT=$one tool "$faulty" ports dns 5353 || fail "it lives"
+		dies_at $one ports dns 5353
 		exits 0 ports dns
 		[[ $(cat "$T/out") == 5353 ]]
 		exits 0 up

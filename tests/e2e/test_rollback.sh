@@ -108,13 +108,11 @@ t_changes_wait_for_the_end()
 # Whoever is killed in the middle of beginning or of ending: nobody is left filtered, nothing is left.
 t_killed_at_every_point_of_a_trial()
 {
-	local point code
+	local point
 
 	ctl add "$listed"
 	for point in trial-pinned trial-recorded trial-begun; do
-		code=0
-		XB_FAULT=$point tool "$faulty" -q attach x0 --rollback 2 2>/dev/null || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		dies_at $point attach x0 --rollback 2
 		until_over 2
 		passes "$listed"
 		ctl up
@@ -124,10 +122,7 @@ t_killed_at_every_point_of_a_trial()
 	done
 	ctl -q attach x0
 	for point in trial-pinned trial-recorded trial-begun; do
-		code=0
-		echo "$other" | XB_FAULT=$point tool "$faulty" -q import - --replace --include-bogons \
-			--rollback 2 2>/dev/null || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		dies_at $point import - --replace --include-bogons --rollback 2 <<<"$other"
 		until_over 2
 		blocked "$listed"
 		passes "$other"
@@ -135,19 +130,14 @@ t_killed_at_every_point_of_a_trial()
 		blocked "$listed"
 		nothing_left
 	done
-	# shellcheck disable=SC2043 # one of several there may be
-	for point in rollback-released; do
-		ctl -q policy monitor --rollback 1 2>/dev/null
-		until_over 1
-		code=0
-		XB_FAULT=$point tool "$faulty" -q up 2>/dev/null || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code"
-		blocked "$listed"
-		ctl up
-		blocked "$listed"
-		exits 0 status
-		nothing_left
-	done
+	ctl -q policy monitor --rollback 1 2>/dev/null
+	until_over 1
+	dies_at rollback-released up
+	blocked "$listed"
+	ctl up
+	blocked "$listed"
+	exits 0 status
+	nothing_left
 }
 
 # One after the other of the times that a command asks the kernel about a program, a map, a bpf_link, or what stands in an
@@ -195,7 +185,7 @@ t_objects_that_cannot_be_asked_about()
 # Killed while it commits: either it counts as committed, or it goes back; never anything between.
 t_killed_while_committing()
 {
-	local points point code
+	local points point
 
 	begin
 	rm -f "$T/seen"
@@ -206,9 +196,7 @@ t_killed_while_committing()
 	for point in $points; do
 		ctl -q import - --replace --include-bogons <<<"$listed"
 		ctl -q import - --replace --include-bogons --rollback 60 <<<"$other" 2>/dev/null
-		code=0
-		XB_FAULT=$point tool "$faulty" -q commit 2>/dev/null || code=$?
-		[[ $code -eq 137 ]] || fail "$point: exit code $code"
+		dies_at $point commit
 		if ctl -q test "$other" && ! ctl -q test "$listed"; then
 			ctl up
 			blocked "$other"
@@ -230,7 +218,7 @@ t_others_do_not_wait_for_a_dead_commit()
 {
 	begin
 	ctl -q import - --replace --include-bogons --rollback 2 <<<"$other" 2>/dev/null
-	XB_FAULT=commit-before tool "$faulty" -q commit 2>/dev/null && fail "commit passes its fault point"
+	dies_at commit-before commit
 	timeout 60 nsenter --net="/run/netns/$server" "$bloomctl" --state "$state" --pin "$pins" \
 		--run "$counters" add 10.77.0.5 2>/dev/null || fail "waits for a commit that is dead"
 	blocked "$listed" 10.77.0.5
@@ -257,8 +245,6 @@ commit_in_the_middle()
 	done
 	fail "the trial was over before its commit began"
 }
-
-is_dropped() { ! ping_from "$1" 0.3; }
 
 # Nobody runs a command: the kernel has the time of the trial alone.
 t_a_commit_that_dies_or_hangs_gives_the_trial_no_time()

@@ -37,7 +37,8 @@ t_status_shows_what_is_on_trial()
 	! grep -q 'no interface is attached' "$T/out" || fail "x0 is on trial: $(cat "$T/out")"
 	exits 0 -j status
 	json '[(i["name"], i["state"], i["mode"], i["wanted"], i["on_trial"]) for i in d["interfaces"]] == [("x0", "attached", "skb", "no", True)]'
-	ctl -q commit
+	exits 0 commit
+	says '^`attach x0 --mode skb` is kept$'
 	exits 0 -j status
 	json '[(i["name"], i.get("on_trial")) for i in d["interfaces"]] == [("x0", None)]'
 }
@@ -97,22 +98,6 @@ t_the_agent_ends_what_is_over()
 	agent_ends
 	exits 0 attach x0 --rollback 3
 	complains 'and the filter stays on the interface until the next command, or the timer xdp-bloom-expire, takes it off$'
-}
-
-t_attach_stays_when_committed()
-{
-	ctl add "$listed"
-	ctl -q attach x0 --rollback 60 2>/dev/null
-	exits 0 commit
-	says '^`attach x0` is kept$'
-	blocked "$listed"
-	ctl -q detach x0
-	kept attach x0
-	blocked "$listed"
-	ctl up
-	blocked "$listed"
-	exits 0 status
-	nothing_left
 }
 
 # The interface that was tried is kept, not another one that bears its name by then.

@@ -99,7 +99,7 @@ wanted_too_much()
 	ctl -q add 10.77.0.3 10.77.0.4
 	ctl -q attach x0 "$@"
 	ctl -q rotate --capacity 6000000
-	XB_FAULT=apply-half tool "$faulty" add 10.77.0.5 2>/dev/null || true
+	dies_at apply-half add 10.77.0.5
 	blocked 10.77.0.3
 }
 
@@ -306,7 +306,7 @@ t_rotate_beside_another()
 t_rotate_on_trial()
 {
 	large_filter
-	XB_FAULT=apply-half tool "$faulty" add 10.77.0.4 2>/dev/null || true
+	dies_at apply-half add 10.77.0.4
 	rm -rf "${counters:?}"/*
 	free_run 1
 	exits 3 up

@@ -126,20 +126,39 @@ t_everything_listed()
 	passes 10.77.0.3 fd77::3
 }
 
+# end_session HOW: by its client, or by a signal to its server.
+end_session()
+{
+	if [[ $1 == killed ]]; then
+		kill -KILL "$(pgrep -n -x sshd)"
+	else
+		log_out one
+	fi
+	only_sessions 0
+}
+
 # As long as the connection, not longer.
 t_session_ends()
 {
-	begin
-	over one "$there add 10.77.0.0/24"
-	passes 10.77.0.2
-	log_out one
-	only_sessions 0
-	passes 10.77.0.2
-	ctl add 192.0.2.1
-	exits 0 allow list --list auto:ssh
-	[[ ! -s $T/out ]]
-	exits 1 allow test 10.77.0.2
-	blocked 10.77.0.2
+	local how
+
+	serve_sessions
+	for how in ended killed; do
+		rm -f "$T/one.in"
+		log_in_from one 10.77.0.2
+		over one "$there attach x0" || fail "attach: $(cat "$T/out")"
+		over one "$there add 10.77.0.0/24"
+		works one
+		passes 10.77.0.2
+		end_session $how
+		passes 10.77.0.2
+		ctl add 192.0.2.1
+		exits 0 allow list --list auto:ssh
+		[[ ! -s $T/out ]]
+		exits 1 allow test 10.77.0.2
+		blocked 10.77.0.2
+		ctl del 192.0.2.1 10.77.0.0/24
+	done
 }
 
 # elsewhere NAMESPACE-OPTIONS... COMMAND...
@@ -189,19 +208,6 @@ t_from_another_boot()
 	trap 'umount -l /proc/sys/kernel/random/boot_id' EXIT
 	ctl add 192.0.2.2
 	exits 1 allow test 10.77.0.2
-}
-
-t_session_killed()
-{
-	begin
-	over one "$there add 10.77.0.0/24"
-	works one
-	kill -KILL "$(pgrep -n -x sshd)"
-	only_sessions 0
-	ctl del 10.77.0.0/24
-	ctl add 10.77.0.2
-	exits 1 allow test 10.77.0.2
-	blocked 10.77.0.2
 }
 
 t_two_sessions_of_a_peer()

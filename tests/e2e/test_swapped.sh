@@ -37,6 +37,8 @@ swap()
 	second-name) ln "$T/victim/linked" "$1" ;;
 	fifo) mkfifo -m 0666 "$1" ;;
 	directory) mkdir "$1" ;;
+	nothing) ;;
+	another) install -m 0600 "$T/victim/file" "$1" ;;
 	others) install -m 0666 -o "$outsider" -g "$outsider" /dev/null "$1" ;;
 	esac
 }
@@ -390,15 +392,19 @@ t_pin_directories()
 
 # --- state ------------------------------------------------------------------------------------------
 
+# Between a trial and its commit.
 t_trial()
 {
 	local kind point input=$state/trial/trial.input
 
 	lay_out
+	echo 203.0.113.99 >"$T/victim/file"
+	look_at_victims >"$T/kept"
 	share
 	in_force
 	echo 192.0.2.0/24 >"$T/list"
-	for kind in "${kinds[@]}"; do
+	chmod 0644 "$T/list"
+	for kind in "${kinds[@]}" nothing another; do
 		for point in trial-begun trial-recorded; do
 			echo "$kind, $point"
 			stands_at "$point" import "$T/list" --list tried --include-bogons --rollback 60
@@ -407,6 +413,7 @@ t_trial()
 			[[ -e $input.kept ]] || swap "$input" "$kind"
 			exits 3 commit
 			one_line
+			exits 1 test 203.0.113.99
 			intact "$kind $point"
 			rm -rf "$input" "$input.kept"
 			ctl detach --all

@@ -342,13 +342,7 @@ t_attach_on_trial()
 	! ip -n "$server" link show x1 | contains xdp || fail "x1 is still filtered"
 }
 
-interrupted()
-{
-	local code=0
-
-	XB_FAULT=$1 tool "$faulty" up >"$T/out" 2>&1 || code=$?
-	[[ $code -eq 137 ]] || fail "not killed at $1: $code, $(cat "$T/out")"
-}
+interrupted() { dies_at "$1" up; }
 
 t_killed_on_the_way()
 {

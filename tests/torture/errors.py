@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each call that a command makes on a file, and each of bpf(2), fails once, and once with all that come
-after it; a full disk, and one that cannot be written. The command says so in one line, or did
+after it; a full disk. The command says so in one line, or did
 without; the change is whole or absent, what is listed drops, the next command repairs, nothing is
 left behind.
 
@@ -257,27 +257,9 @@ def full_disk(world):
         subprocess.run(["umount", "-l", world.directory], check=True)
 
 
-def read_only(world):
-    errors = Errors(world)
-    errors.begin()
-    state = world.paths[0]
-    subprocess.run(["mount", "--bind", state, state], check=True)
-    try:
-        subprocess.run(["mount", "-o", "remount,bind,ro", state], check=True)
-        for words in (["add", *CHANGED], ["del", KEPT[0]], ["rotate"], ["up"], ["attach", "xt1"],
-                      ["policy", "monitor"], ["flush", "--yes"]):
-            is_refused(world, *words)
-    finally:
-        subprocess.run(["umount", "-l", state], check=True)
-    world.run("add", *CHANGED)
-    world.ask(drops(KEPT + CHANGED) + passes(CLEAN) + ["agree"])
-    errors.nothing_is_left()
-
-
 def run(world, amount, seed):
     """Returns what was done; raises Wrong."""
     full_disk(world)
-    read_only(world)
     deaths_before_another(world)
     told = call_failures(world, amount, seed)
     world.clear()

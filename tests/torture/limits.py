@@ -4,20 +4,22 @@ memory in its cgroup: below what it needs, at it, and above. It is done, or says
 could not be; it is never killed by a signal; what is listed is dropped all the while, what is not
 passes; a change is whole or absent.
 
+First what takes much memory in a cgroup with little of it: filters of many entries, a long list, a filter that
+is built because its pins are lost.
+
 AMOUNT: so many of the commands under a limit, chosen at random; 0: all, and around the value where
 one begins to fail it is looked at closely.
 """
+import glob
 import os
 import random
-import select
-import socket
-import struct
+import shutil
 import subprocess
-import threading
 import time
 
 import scoped
 from errors import CHANGED, CLEAN, KEPT, Case, Errors, drops, passes
+from listedframes import Flood
 from world import Wrong
 
 CASES = [
@@ -56,6 +58,17 @@ CASES = [
     Case(["watch", "--count", "1"]), Case(["stats"]), Case(["status"]), Case(["doctor"]), Case(["plan", "--entries", "1000"]),
 ]
 KIB, MIB = 1 << 10, 1 << 20
+BIG = "".join("%d.%d.%d.1\n" % (11 + i // 50000, i // 200 % 250, i % 200) for i in range(200000))
+BUILDS = Case(["add", "10.8.0.5", "--exist"])    # since the pins of the filter in force are lost
+# What takes much memory, and MiB that are less than that, near it, and enough.
+LARGE = [
+    (Case(["rotate", "--capacity", "2000000"]), (2, 4, 6, 8, 12, 16, 20, 24, 28, 29, 30, 31, 32, 34, 35, 36, 37, 40)),
+    (Case(["rotate"]), (2, 4, 8, 12, 16, 20, 24, 28, 30, 32, 33, 34, 35, 36, 38, 40, 48)),
+    (Case(["import", "-", "--include-bogons", "--list", "big"], text=BIG,
+          before=[["add", "10.8.0.4", "--list", "big", "--exist"], ["flush", "--list", "big", "--yes"]]),
+     (2, 8, 16, 24, 32)),
+    (BUILDS, (1, 2, 4, 8, 16, 32)),
+]
 CLOSER = 6      # halvings of the step in which a command begins to fail
 SPEAKS = ("policy", "verdict", "import", "rotate")      # also when all went well
 
@@ -135,56 +148,6 @@ class Group:
                 time.sleep(0.05)
 
 
-def frame(source, number):
-    """To nobody's address, so that the network stack has no work with it."""
-    return struct.pack("!6s6sH", b"\x02\xfe\0\0\0\1", struct.pack("!HI", 0x0200, number), 0x800) + \
-        struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 253, 0) + socket.inet_aton(source) + \
-        socket.inet_aton("192.0.2.254") + bytes(26)
-
-
-class Flood(threading.Thread):
-    """Frames of a listed source, and of another, into xt0 all the time."""
-
-    LISTED, OTHER = 1, 2
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.frames = [frame(KEPT[0], self.LISTED)] * 4 + [frame(CLEAN[0], self.OTHER)]
-        self.sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        self.sender.bind(("xt0p", 0))
-        self.receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        self.receiver.bind(("xt0", 3))
-        self.receiver.setblocking(False)
-        self.listed = self.other = 0
-        self.ends = False
-
-    def run(self):
-        while not self.ends:
-            for one in self.frames:
-                self.sender.send(one)
-            ready = select.select([self.receiver], [], [], 0.002)[0]
-            while ready:
-                try:
-                    got = self.receiver.recv(64)
-                except BlockingIOError:
-                    break
-                number = int.from_bytes(got[8:12], "big") if got[6:8] == b"\x02\x00" else 0
-                self.listed += number == self.LISTED
-                self.other += number == self.OTHER
-
-    def check(self):
-        if self.listed:
-            raise Wrong("%d listed packets came through" % self.listed)
-
-    def await_other(self):
-        """That traffic goes on is seen when some comes from now on."""
-        before, end = self.other, time.monotonic() + 60
-        while self.other == before:
-            if time.monotonic() > end:
-                raise Wrong("what is not listed does not come through")
-            time.sleep(0.001)
-
-
 class Limits:
     def __init__(self, world, goes_on):
         """goes_on: after what is wrong with one, the next."""
@@ -192,8 +155,7 @@ class Limits:
         self.errors = Errors(world)
         self.room, self.group = Room(world), Group()
         self.room.open()
-        self.flood = Flood()
-        self.flood.start()
+        self.flood = Flood("xt0", KEPT[0], CLEAN[0])
         self.begin()
         self.done = self.refused = 0
         self.known = {}     # limits under which no program of ours begins
@@ -210,12 +172,10 @@ class Limits:
     def begin(self):
         self.errors.begin()
         self.world.run("add", "more.example", "--list", "more")
-        self.flood.await_other()
-        self.flood.listed = 0
+        self.flood.forget()
 
     def close(self):
-        self.flood.ends = True
-        self.flood.join()
+        self.flood.end()
         self.world.clear()
         self.room.close()
         self.group.close()
@@ -247,6 +207,8 @@ class Limits:
         """Whether it was done."""
         world = self.world
         self.errors.prepare(case)
+        for place in glob.glob(os.path.join(world.paths[1], "gen-*")) if case is BUILDS else ():
+            shutil.rmtree(place)
         words = limit.words(value) if limit.words else []
         if not limit.words:
             self.room.resize(value)
@@ -273,9 +235,22 @@ class Limits:
                   scoped.as_saved(saved))
         for words in case.after:
             world.run(*words)
-        self.flood.await_other()
         self.flood.check()
         return done.returncode == 0
+
+    def large(self):
+        limit = self.limits[-1]
+        if limit.name != "bytes of memory":
+            return
+        for case, values in LARGE:
+            done = [self.judged(limit, mib * MIB, case) for mib in values]
+            if all(done):
+                raise Wrong("%s fits into %d MiB" % (case, values[0]))
+            self.world.run(*case.words, text=case.text)
+        done = self.world.attempt("rotate", "--capacity", "20000000", before=limit.words(32 * MIB))
+        if "MiB are available" not in done[2]:
+            raise Wrong("so much is not refused: %s" % (done,))
+        self.begin()
 
     def judged(self, limit, value, case):
         try:
@@ -317,6 +292,8 @@ def run(world, amount, seed):
     dice, limits = random.Random(seed), Limits(world, not amount)
     tasks = [(limit, case) for limit in limits.limits for case in CASES]
     try:
+        limits.large()
+        amount += (limits.done + limits.refused) * bool(amount)
         if not amount:
             for limit, case in tasks:
                 limits.sweep(limit, case)

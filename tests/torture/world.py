@@ -52,11 +52,11 @@ class World:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
 
-    def attempt(self, *words, environment=None, text=None, state=None):
-        """The exit code, stdout and stderr."""
+    def attempt(self, *words, environment=None, text=None, state=None, before=()):
+        """The exit code, stdout and stderr. before: words of a command that runs it."""
         options = ["--state", state, *self.options[3:]] if state else self.options
         try:
-            done = subprocess.run([self.bloomctl, *options, *words], input=text, env=environment,
+            done = subprocess.run([*before, self.bloomctl, *options, *words], input=text, env=environment,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   errors="replace", timeout=120, check=False)
         except subprocess.TimeoutExpired as late:
