@@ -291,22 +291,15 @@ t_others_wait_for_a_live_commit()
 	local committing waiting seconds
 
 	begin
-	for seconds in 2 10 60; do
-		ctl -q import - --replace --include-bogons --rollback $seconds <<<"$other" 2>/dev/null
-		hold_builder
-		ctl -q --wait 120 commit 2>/dev/null &
-		committing=$!
-		wait_for "the commit" awaits_its_turn "$committing"
-		! kill -0 "$committing" 2>/dev/null || break # else the trial was over before
-		let_builder_go
-	done
-	ctl --wait 120 add 10.77.0.5 >/dev/null 2>"$T/err" &
+	echo "$other" >"$T/list"
+	commit_in_the_middle import "$T/list" --replace --include-bogons
+	ctl --wait 120 add 10.77.0.5 >/dev/null 2>"$T/waiting" &
 	waiting=$!
-	wait_for "the notice" grep -q "waiting, for another" "$T/err"
-	until_over $seconds
+	wait_for "the notice" grep -q "waiting, for another" "$T/waiting"
+	until_over "$seconds"
 	kill -0 "$waiting" || fail "add does not wait"
 	let_builder_go
-	wait "$committing" || fail "commit: exit code $?"
+	wait "$committing" || fail "commit: exit code $?: $(cat "$T/err")"
 	wait "$waiting" || fail "add: exit code $?"
 	blocked "$other" 10.77.0.5
 	passes "$listed"

@@ -398,7 +398,10 @@ t_trial()
 	local kind point input=$state/trial/trial.input
 
 	lay_out
-	echo 203.0.113.99 >"$T/victim/file"
+	echo 203.0.113.99 | tee "$T/victim/file" >"$T/victim/linked"
+	# As the text itself, but for its other name.
+	chgrp "$group" "$T/victim/linked"
+	chmod 0640 "$T/victim/linked"
 	look_at_victims >"$T/kept"
 	share
 	in_force
