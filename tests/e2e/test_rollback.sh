@@ -80,6 +80,19 @@ t_text_that_is_gone_when_it_is_committed()
 	nothing_left
 }
 
+# It answers while the trial is on, and not when that is over.
+t_restore_is_tried()
+{
+	begin
+	ctl save >"$T/saved"
+	ctl -q del "$listed"
+	ctl -q restore "$T/saved" --rollback 30 2>/dev/null
+	blocked "$listed"
+	exits 0 commit
+	blocked "$listed"
+	nothing_left
+}
+
 # Others wait, and lose nothing: whether it is committed or not.
 t_changes_wait_for_the_end()
 {
