@@ -10,7 +10,6 @@ may write to the server, but has not the fleet's secret. WHAT:
     at ID                      as put, with that id
     fields                     an entry with other fields than those of a log
     manifest                   the manifest, with a MAC that another secret makes
-    swap                       the first two chunks in each other's place
     damage                     the first chunk, with another last byte"""
 import hashlib
 import hmac
@@ -18,6 +17,9 @@ import os
 import socket
 import struct
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "fleets"))
+import redisserver  # pylint: disable=wrong-import-position
 
 NOBODY = bytes(32)      # the key of a fleet without a secret
 
@@ -34,30 +36,9 @@ def mac(*parts):
     return hmac.new(NOBODY, b"".join(parts), hashlib.sha256).digest()[:16]
 
 
-class Server:
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
-        self.file = self.socket.makefile("rb")
-
-    def answer(self):
-        line = self.file.readline()[:-2]
-        if line[:1] == b"*":
-            return [self.answer() for _ in range(int(line[1:]))]
-        if line[:1] == b"$":
-            return self.file.read(int(line[1:]) + 2)[:-2]
-        assert line[:1] != b"-", line
-        return line[1:]
-
-    def ask(self, *words):
-        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        self.socket.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
-        return self.answer()
-
-
 class Forger:
     def __init__(self, path, name):
-        self.ask = Server(path).ask
+        self.path = path
         self.prefix = "xb:{%s}:" % name
         self.log = self.prefix + "log"
         key, fields = self.ask("XREVRANGE", self.log, "+", "-", "COUNT", 1)[0]
@@ -67,6 +48,11 @@ class Forger:
         while self.last[end] & 128:
             end += 1
         self.term, self.whose = self.last[2:end + 1], self.last[end + 1:end + 33]
+
+    def ask(self, *words):
+        answer = redisserver.ask(self.path, *words)
+        assert not isinstance(answer, str) or answer[:1] != "-", answer
+        return answer
 
     def add(self, entry, identity=None):
         self.ask("XADD", self.log, identity or "%d-0" % (self.position + 1), "e", entry)
@@ -109,18 +95,9 @@ class Forger:
         bare = self.ask("GET", self.prefix + "snapshot")[:-16]
         self.ask("SET", self.prefix + "snapshot", bare + mac(b"manifest\0", bare))
 
-    def chunks(self):
-        snapshot = self.ask("GET", self.prefix + "snapshot")[1:17].hex()
-        return [self.prefix + "chunk:%s:%d" % (snapshot, i) for i in (0, 1)]
-
-    def swap(self):
-        first, second = self.chunks()
-        one, two = self.ask("GET", first), self.ask("GET", second)
-        assert len(one) == len(two) and one != two, "chunks of %d and %d bytes" % (len(one), len(two))
-        self.ask("MSET", first, two, second, one)
-
     def damage(self):
-        first = self.chunks()[0]
+        snapshot = self.ask("GET", self.prefix + "snapshot")[1:17].hex()
+        first = self.prefix + "chunk:%s:0" % snapshot
         whole = self.ask("GET", first)
         self.ask("SET", first, whole[:-1] + bytes([whole[-1] ^ 1]))
 
@@ -129,7 +106,7 @@ def main():
     forger = Forger(*sys.argv[1:3])
     {"put": forger.put, "del": forger.delete, "gap": forger.gap, "at": forger.at_id, "fields": forger.fields,
      "begin": forger.begin, "garbage": forger.garbage, "again": forger.again, "manifest": forger.manifest,
-     "swap": forger.swap, "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
+     "damage": forger.damage}[sys.argv[3]](*sys.argv[4:])
 
 
 if __name__ == "__main__":

@@ -20,19 +20,12 @@ KINDS = {
     "endless-answers": lambda: endless(b"", b"+OK\r\n" * 10000),
     "endless-array": lambda: endless(b"*262000\r\n", b"$1000\r\n" + b"x" * 1000 + b"\r\n"),
     "huge-length": lambda: [b"$9223372036854775807\r\n", MIB],
-    "wrong-length": lambda: [b"$99999999999999999999999\r\n"],
-    "huge-array": lambda: [b"*2147483647\r\n"],
     "many-arrays": lambda: [b"*100000\r\n" * 4],
     "deep": lambda: [b"*1\r\n" * 100000],
-    "map": lambda: [b"%1\r\n+a\r\n+b\r\n"],
-    "push": lambda: [b">1\r\n+a\r\n"],
     "garbage": lambda: [b"HTTP/1.1 400 Bad Request\r\n\r\n"],
-    "bytes": lambda: [bytes(range(256)) * 16],
-    "number": lambda: [b":abc\r\n"],
     "half": lambda: [b"*2\r\n$5\r\nhel"],
     "nothing": lambda: [],
     "twice": lambda: [b"+A\r\n+B\r\n"],
-    "escape": lambda: [b"-ERR \x1b[2J\r\n"],
 }
 
 

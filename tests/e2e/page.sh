@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034,SC2154
-# A page of docs/recipes: its commands, as somebody types them who follows it, and the files that it shows.
+# A page of the manual: its commands, as somebody types them who follows it, and the files that it shows.
 # For sourcing behind lib.sh.
 
 is_packaged() { [[ -n ${XB_TEST_INSTALLED:-} ]]; }
@@ -26,34 +26,68 @@ page_items()
 		length {print "$ " $0}' "$file"
 }
 
-# --- all of a page ----------------------------------------------------------------------------------
+# --- following it -----------------------------------------------------------------------------------
 
-# page_runs NAME LEAST: types each command and writes each file, in the order of the page; there are so many commands
-# at least. After each, `page_did COMMAND` of the test looks at what it did.
-page_runs()
+# page NAME [LEAST]: from now on this is the page, which shows so many commands at least.
+page()
 {
-	local item file number=0 all
-	local -a items
-
 	mapfile -t items < <(page_items "$1")
-	all=$(page_items "$1" | grep -c '^\$ ')
+	at=0 number=0 commands=$(printf '%s\n' "${items[@]}" | grep -c '^\$ ')
+	[[ $commands -ge ${2:-1} ]] || fail "the page shows only $commands commands"
 	cd "$T" || exit
 	follows_readme
-	for item in "${items[@]}"; do
-		case $item in
-		"= "*) file=${item:2} && mkdir -p "${file%/*}" && : >"$file" ;;
-		"+ "*) printf '%s\n' "${item:2}" >>"$file" ;;
-		*)
-			expect "${item:2}"
-			types "$expected" "${item:2}"
-			page_did "${item:2}"
-			number=$((number + 1))
-			befalls $number "$all"
-			;;
-		esac
-	done
-	[[ $number -ge $2 ]] || fail "the page shows only $number commands"
 }
+
+# does_next [CODE]: types the next command of the page, or writes the next file. $shown is what it was, as page_items has it.
+does_next()
+{
+	shown=${items[at]}
+	at=$((at + 1))
+	if [[ $shown == "= "* ]]; then
+		mkdir -p "$(dirname "${shown:2}")"
+		: >"${shown:2}"
+		for (( ; at < ${#items[@]}; at++)); do
+			[[ ${items[at]} == "+ "* ]] || return 0
+			printf '%s\n' "${items[at]:2}" >>"${shown:2}"
+		done
+		return
+	fi
+	expect "${shown:2}"
+	types "${1:-$expected}" "${shown:2}"
+	page_did "${shown:2}"
+	number=$((number + 1))
+	befalls $number "$commands"
+}
+
+# upto [CODE] PATTERN: what the page shows next is done, and all behind that to the command or the file ("= FILE") that the
+# pattern fits, which ends with that code; 0 unless another is given.
+upto()
+{
+	local code=''
+
+	[[ $# -eq 1 ]] || { code=$1 && shift; }
+	while [[ $at -lt ${#items[@]} ]]; do
+		if fits "${items[at]}" "$1"; then
+			does_next "$code"
+			return
+		fi
+		does_next
+	done
+	fail "the page does not show '$1' there"
+}
+# shellcheck disable=SC2053 # it is a pattern
+fits() { [[ $1 == $2 || $1 == "$ "$2 ]]; }
+
+to_the_end() { while [[ $at -lt ${#items[@]} ]]; do does_next; done; }
+
+# page_runs NAME LEAST: all of it. After each command, `page_did COMMAND` of the test looks at what it did.
+page_runs()
+{
+	page "$@"
+	to_the_end
+}
+
+page_did() { :; }
 
 # As type_in; a test may have another.
 types() { type_in "$@"; }
@@ -72,6 +106,21 @@ follows_readme()
 	ctl import - --list level1 <<<8.8.4.0/24
 	ctl attach "${readme[@]}"
 	ctl policy enforce
+}
+
+# after_the_readme TEST IFACE...: the test for who has attached these, and while bloomd is killed.
+after_the_readme()
+{
+	readme=("${@:2}")
+	mishap=killed
+	"$1"
+}
+
+# without_bloomd TEST: while nobody starts it again.
+without_bloomd()
+{
+	mishap=down
+	"$1"
 }
 
 # expect LINE: `expected` is the code that it ends with. What is attached already is not on trial, and there is nothing to
@@ -101,45 +150,6 @@ befalls()
 		agent_ends() { :; }
 	fi
 	mishap=
-}
-
-# --- a page step by step ----------------------------------------------------------------------------
-
-# page NAME: from now on, `step` takes its commands one after the other.
-page()
-{
-	page=$1
-	taken=0
-	page_items "$1" | sed -n 's/^\$ //p' >"$T/commands"
-	cd "$T" || exit
-	follows_readme
-}
-
-# step [CODE] COMMAND: the page shows this next, and it ends with that code; 0 unless another is given.
-step()
-{
-	local code='' line
-
-	[[ $# -eq 1 ]] || { code=$1 && shift; }
-	expect "$1"
-	taken=$((taken + 1))
-	line=$(sed -n "${taken}p" "$T/commands")
-	[[ $line == "$1" ]] || fail "the page shows '$line', and not '$1'"
-	type_in "${code:-$expected}" "$line"
-	befalls "$taken" "$(wc -l <"$T/commands")"
-}
-
-# The page shows no other.
-page_ends()
-{
-	[[ $(wc -l <"$T/commands") -eq $taken ]] || fail "nobody tries '$(sed -n "$((taken + 1))p" "$T/commands")'"
-}
-
-# written FILE: what the page shows as that file is there from now on.
-written()
-{
-	page_items "$page" | awk -v name="= $1" '/^[$=] / {file = $0 == name; next} file {print substr($0, 3)}' >"$1"
-	[[ -s $1 ]] || fail "the page does not show $1"
 }
 
 # --- commands ---------------------------------------------------------------------------------------

@@ -37,18 +37,13 @@ def flipped(body):
 CHANGES = {
     "cut": lambda request: reply("200 OK", {}, content(request)[:-9], len(content(request))),
     "short": lambda request: reply("200 OK", {}, content(request)[:-9]),
-    "empty": lambda _: reply("200 OK", {}),
     "longer": lambda request: reply("200 OK", {}, content(request) + b"\0"),
     "flipped": lambda request: reply("200 OK", {}, flipped(content(request))),
     "missing": lambda _: reply("404 Not Found", {}, PAGE),
-    "gone": lambda _: reply("410 Gone", {}),
-    "page": lambda _: reply("200 OK", {"Content-Type": "text/html"}, PAGE),
-    "down": lambda _: reply("503 Service Unavailable", {}),
     "unframed": lambda request: reply("200 OK", {}, content(request), "none"),
     "to-http": lambda _: MODES["to-http"](None),
     "endless": MODES["endless"],
     "closed": MODES["closed"],
-    "garbage": MODES["garbage"],
 }
 
 
@@ -57,7 +52,7 @@ def changed(which, change):
         else good(request)
 
 
-MODES.update({"good": good, "old": lambda request: good(request, "old"), "wrong-ca": good, "wrong-name": good})
+MODES.update({"good": good, "old": lambda request: good(request, "old"), "wrong-ca": good})
 MODES.update({"%s %s" % (which, change): changed(which, change) for which in ("manifest", "chunk") for change in CHANGES})
 
 if __name__ == "__main__":

@@ -109,11 +109,6 @@ t_recipe()
 	! grep -q firewall "$T/out" || fail "the other bouncer stays"
 }
 
-t_recipe_after_the_readme()
-{
-	readme=(eth0)
-	mishap=killed
-	t_recipe
-}
+t_recipe_after_the_readme() { after_the_readme t_recipe eth0; }
 
 run_tests

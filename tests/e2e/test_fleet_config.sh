@@ -16,6 +16,54 @@ refuses()
 
 takes() { "$bloomd" --config "$T/a/bloomd.conf" --check 2>"$T/err" || fail "refused: $(cat "$T/err")"; }
 
+# loads_files LINE...: the configuration of a host that follows by files.
+loads_files() { printf '%s\n' '[fleet]' 'name = test' 'follow = default' "$@" >"$T/a/bloomd.conf"; }
+
+t_lines()
+{
+	local line
+
+	new_key
+	mkdir "$T/files"
+	while read -r line; do
+		configure_host a "$line"
+		refuses ''
+	done <<-END
+		url = http://x
+		url = redis://10.0.0.1
+		name = a b
+		publish = allow
+		follow =
+		password-file = /none
+		snapshot-every = 0
+		cert = /dev/null
+		user = x
+		colour = red
+		snapshot-dir = $T/files
+	END
+	for line in /none "$T/key" relative; do
+		configure_host a "key-file = $T/key" "snapshot-dir = $line"
+		refuses ''
+	done
+	while read -r line; do
+		loads_files "key-file = $T/key" 'snapshot-url = https://feeds.example/fleet' "$line"
+		refuses ''
+	done <<-END
+		snapshot-url = http://feeds.example/fleet
+		snapshot-url = https://
+		snapshot-url = https://user@feeds.example/
+		snapshot-url = https://feeds.example/?a
+		url = unix:/redis.sock
+		publish = default
+		user = x
+		snapshot-dir = $T/files
+		load-every = 0
+		max-age = never
+	END
+	loads_files 'snapshot-url = https://feeds.example'
+	refuses 'has snapshot-url, but no key-file'
+}
+
 # key TEXT: of which the file with the secret is, and what is made of it.
 key()
 {
@@ -26,16 +74,16 @@ key()
 
 t_key_files()
 {
-	key 0123456789abcdef
-	takes
-	key '0123456789abcdef\n'
-	takes
-	key '0123456789abcde\n\n\n'
-	refuses "bloomd.conf:6: $T/key has no secret of 16 to 4095 bytes"
-	key ''
-	refuses "bloomd.conf:6: $T/key has no secret of 16 to 4095 bytes"
-	key "$(printf '%04096d' 0)"
-	refuses "bloomd.conf:6: $T/key has no secret of 16 to 4095 bytes"
+	local text
+
+	for text in 0123456789abcdef '0123456789abcdef\n'; do
+		key "$text"
+		takes
+	done
+	for text in '0123456789abcde\n\n\n' '' "$(printf '%04096d' 0)"; do
+		key "$text"
+		refuses "bloomd.conf:6: $T/key has no secret of 16 to 4095 bytes"
+	done
 	key 0123456789abcdef
 	chmod 604 "$T/key"
 	refuses "bloomd.conf:6: everybody can read $T/key: chmod o-r"
@@ -48,27 +96,10 @@ t_key_files()
 	refuses "bloomd.conf:6: $T/key is not a file"
 }
 
-# A secret that went bad while bloomd runs changes nothing.
-t_a_key_that_goes_bad()
+# follows LIST [LINE...]: host a does, and does not publish it; and it has these lines before the section.
+follows()
 {
-	redis
-	key 0123456789abcdef
-	up a
-	patience=4
-	wait_for "a in the fleet" reads a
-	: >"$T/key"
-	kill -HUP "${host_pid[a]}"
-	wait_for "the refusal" grep -q 'has no secret of 16 to 4095 bytes' "$T/a/log"
-	of a -q add 192.0.2.1
-	wait_for "it in the log" log_is 2
-}
-
-log_is() { [[ $(log_length) -eq $1 ]]; }
-
-# only_follows LIST [LINE...]: host a follows it, and has these lines before the section.
-only_follows()
-{
-	configure_host a
+	mkdir -p "$T/a"
 	{
 		[[ $# -eq 1 ]] || printf '%s\n' "${@:2}"
 		printf '%s\n' '[fleet]' "url = unix:$T/redis.sock" 'name = test' 'publish = own' "follow = own $1"
@@ -77,24 +108,25 @@ only_follows()
 
 t_nothing_fills_what_is_only_followed()
 {
-	only_follows bad '[feed bad]' 'url = file:///dev/null'
+	local bouncer=('[crowdsec]' 'url = http://127.0.0.1:8080/' "key-file = $T/bouncer")
+
+	(umask 077 && echo 0123456789abcdef >"$T/bouncer")
+	follows bad '[feed bad]' 'url = file:///dev/null'
 	refuses "a/bloomd.conf:7: \[fleet\] follows the list bad and does not publish it, but \[feed bad\] fills it"
-	only_follows bad '[feed other]' 'url = file:///dev/null' 'list = bad'
+	follows bad '[feed other]' 'url = file:///dev/null' 'list = bad'
 	refuses 'a/bloomd.conf:8: .*, but \[feed other\] fills it'
-	only_follows bad '[feed bad]' 'url = file:///dev/null' 'list = other'
+	follows bad '[feed bad]' 'url = file:///dev/null' 'list = other'
 	takes
-	only_follows bad '[feed own]' 'url = file:///dev/null'
+	follows bad '[feed own]' 'url = file:///dev/null'
 	takes
-	echo 0123456789abcdef >"$T/bouncer"
-	chmod 600 "$T/bouncer"
-	only_follows crowdsec '[crowdsec]' 'url = http://127.0.0.1:8080/' "key-file = $T/bouncer"
+	follows crowdsec "${bouncer[@]}"
 	refuses 'a/bloomd.conf:8: .*, but \[crowdsec\] fills it'
-	only_follows bad '[crowdsec]' 'url = http://127.0.0.1:8080/' "key-file = $T/bouncer" 'list = bad'
+	follows bad "${bouncer[@]}" 'list = bad'
 	refuses 'a/bloomd.conf:9: .*, but \[crowdsec\] fills it'
-	only_follows bad '[crowdsec]' 'url = http://127.0.0.1:8080/' "key-file = $T/bouncer"
+	follows bad "${bouncer[@]}"
 	takes
 	# The section of another file.
-	only_follows bad
+	follows bad
 	mkdir "$T/a/bloomd.conf.d"
 	printf '%s\n' '[feed bad]' 'url = file:///dev/null' >"$T/a/bloomd.conf.d/feeds.conf"
 	refuses 'a/bloomd.conf:5: .*, but \[feed bad\] fills it'

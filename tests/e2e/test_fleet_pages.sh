@@ -3,7 +3,7 @@
 # The pages for the administrators of a fleet: every command, in the order in which they show it, with a server that
 # is reached by TLS and by the rules that they give.
 # kernel: any
-# shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
+# shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 # shellcheck source=fail2ban.sh
@@ -67,14 +67,15 @@ joins()
 	cat /etc/xdp-bloom/bloomd.conf.d/fleet.conf >"$T/$1/bloomd.conf"
 	printf '%s\n' "${@:2}" >>"$T/$1/bloomd.conf"
 	up "$1"
-	(patience=$((4 * patience)) && wait_for "$1 in the fleet" reads "$1") || fail "$(cat "$T/$1/log")"
+	in_fleet "$1"
 }
 
-# The section of docs/fleet.md that sets it up.
+# The section of docs/fleet.md that sets it up, with ten commands and no more.
 setup_page()
 {
 	sed -n '/^## Set it up/,/^## [^S]/p' "$root/docs/fleet.md" >"$T/setup.md"
-	page "$T/setup"
+	page "$T/setup" 10
+	[[ $commands -eq 10 ]] || fail "the page has $commands commands"
 }
 
 # --- docs/fleet.md ----------------------------------------------------------------------------------
@@ -84,28 +85,17 @@ t_ten_commands()
 	lay_etc
 	lay_server
 	setup_page
-	written /etc/redis/fleet.conf
-	step "openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=redis.example.net -addext subjectAltName=DNS:redis.example.net -keyout /etc/redis/fleet.key -out /etc/redis/fleet.crt"
-	step "chown redis: /etc/redis/fleet.* && chmod go= /etc/redis/fleet.*"
-	step "echo include /etc/redis/fleet.conf >>/etc/redis/redis.conf"
-	step "systemctl restart redis-server"
-	written /etc/xdp-bloom/bloomd.conf.d/fleet.conf
-	step "scp redis.example.net:/etc/redis/fleet.crt /etc/xdp-bloom/"
-	step "(umask 077; echo PASSWORD >/etc/xdp-bloom/fleet.password)"
-	step "(umask 077; openssl rand -hex 32 >/etc/xdp-bloom/fleet.key)"
-	step "bloomd --check"
-	step "systemctl reload-or-restart bloomd"
-	(patience=$((4 * patience)) && wait_for "the log" is_reading) || fail "$(cat "$T/agent.err")"
-	step "bloomctl fleet"
+	upto "systemctl reload-or-restart bloomd"
+	wait_for "the log" is_reading
+	upto "bloomctl fleet"
 	says '^NAME: reading$'
 	says 'default, 0 entries, published, followed$'
-	page_ends
-	[[ $taken -eq 10 ]] || fail "the page has $taken commands"
+	to_the_end
 	ctl -q add 192.0.2.1
 	mkdir "$T/b"
 	of b -q add 192.0.2.2
 	joins b
-	wait_for "what the first lists" has b 192.0.2.1
+	comes b 192.0.2.1
 	wait_for "what the second had" ctl -q test 192.0.2.2
 	a_follower_joins
 	strangers_stay_out
@@ -117,9 +107,9 @@ a_follower_joins()
 {
 	(umask 077 && echo OTHER-PASSWORD >"$T/follower")
 	joins c 'user = follower' "password-file = $T/follower"
-	wait_for "what the others list" has c 192.0.2.2
+	comes c 192.0.2.2
 	of c -q add 192.0.2.3
-	wait_for "the refusal" grep -q 'fleet: cannot publish: .*NOPERM' "$T/c/log"
+	says_log c 'fleet: cannot publish: .*NOPERM'
 	! ctl -q test 192.0.2.3 || fail "a follower has published"
 }
 
@@ -137,19 +127,15 @@ strangers_stay_out()
 
 # --- docs/recipes/fleet.md --------------------------------------------------------------------------
 
-# The ten commands, with these lists.
+# lay_fleet LIST: the ten commands, with this list.
 lay_fleet()
 {
-	local one
+	local mishap='' # of the page behind it
 
 	setup_page
-	for one in /etc/redis/fleet.conf /etc/xdp-bloom/bloomd.conf.d/fleet.conf; do
-		written $one
-	done
+	upto "= /etc/xdp-bloom/bloomd.conf.d/fleet.conf"
 	sed -i "s/ default$/ $1/" /etc/xdp-bloom/bloomd.conf.d/fleet.conf
-	while read -r one; do
-		[[ $one == bloomctl* ]] || type_in 0 "$one"
-	done <"$T/commands"
+	upto "systemctl reload-or-restart bloomd"
 }
 
 # bloomctl, as fail2ban finds it.
@@ -173,82 +159,69 @@ t_recipe()
 	rm "$T/fail2ban/jail.local"
 	printf '[sshd]\nenabled = true\nbackend = polling\nlogpath = %s\n' "$T/auth.log" >"$T/fail2ban/jail.d/logs.local"
 	is_packaged || lay_bloomctl
-	page fleet
-	step "bloomctl attach eth0 --rollback 60"
-	step "bloomctl commit"
-	step "systemctl enable --now xdp-bloom bloomd"
-	(patience=$((4 * patience)) && wait_for "the log" is_reading) || fail "$(cat "$T/agent.err")"
-	step "bloomctl fleet"
-	says '^NAME: reading$'
+	page fleet 20
+	upto "systemctl enable --now xdp-bloom bloomd"
+	wait_for "the log" is_reading
 	mkdir -p /etc/fail2ban/action.d /etc/fail2ban/jail.d
+	upto "bloomctl fleet"
+	says '^NAME: reading$'
 	for one in action.d jail.d; do
-		written /etc/fail2ban/$one/xdp-bloom-fleet.conf
+		upto "= /etc/fail2ban/$one/xdp-bloom-fleet.conf"
 		is_packaged || cp /etc/fail2ban/$one/xdp-bloom-fleet.conf "$T/fail2ban/$one/"
 	done
-	step "systemctl restart fail2ban"
+	upto "systemctl restart fail2ban"
 	joins b
 	the_router_follows
-	step "fail2ban-client set sshd banip 203.0.113.7"
+	upto "fail2ban-client set sshd banip 203.0.113.7"
 	bans 203.0.113.7
-	wait_for "the ban on another host" has b 203.0.113.7
-	wait_for "the ban on the router" has c 203.0.113.7
-	step "bloomctl test 203.0.113.7"
+	comes b 203.0.113.7
+	comes c 203.0.113.7
+	upto "bloomctl test 203.0.113.7"
 	says '^203.0.113.7 is dropped now: listed$'
-	step "bloomctl list --list bans"
+	upto "bloomctl list --list bans"
 	says '^203.0.113.7 list bans .*expires .* comment "sshd on '
-	step "bloomctl del 203.0.113.7 --list bans"
-	wait_for "its end on another host" has_not b 203.0.113.7
-	wait_for "its end on the router" has_not c 203.0.113.7
-	step "fail2ban-client set sshd unbanip 203.0.113.7"
+	upto "bloomctl del 203.0.113.7 --list bans"
+	goes b 203.0.113.7
+	goes c 203.0.113.7
 	day_by_day
-	step "rm /etc/xdp-bloom/bloomd.conf.d/fleet.conf"
-	step "systemctl reload bloomd"
+	to_the_end
 	says_agent 'no longer in the fleet NAME'
-	step "bloomctl flush --list bans --yes"
-	page_ends
 	has b 203.0.113.8 || fail "what it banned is gone on another host"
 	no_complaint
 	agent_ends
 }
 
-t_recipe_after_the_readme()
-{
-	readme=(eth0)
-	mishap=killed
-	t_recipe
-}
+t_recipe_after_the_readme() { after_the_readme t_recipe eth0; }
 
 # The page's section for it, on another host.
 the_router_follows()
 {
-	written /etc/xdp-bloom/bloomd.conf.d/follow.conf
+	upto "= /etc/xdp-bloom/bloomd.conf.d/follow.conf"
 	mkdir -p "$T/c"
 	mv /etc/xdp-bloom/bloomd.conf.d/follow.conf "$T/c/bloomd.conf"
 	(umask 077 && echo OTHER-PASSWORD >"$T/follower")
 	sed -i "s|^password-file.*|password-file = $T/follower|" "$T/c/bloomd.conf"
 	"$bloomd" --config "$T/c/bloomd.conf" --check
-	step "bloomd --check"
-	step "systemctl reload bloomd"
 	up c
-	(patience=$((4 * patience)) && wait_for "the router in the fleet" reads c) || fail "$(cat "$T/c/log")"
-	step "bloomctl fleet"
+	in_fleet c
+	upto "bloomctl fleet"
 	! of c -q add 203.0.113.9 --list bans || fail "the router can change the list"
 }
 
 day_by_day()
 {
-	step "bloomctl fleet"
+	upto "bloomctl fleet"
 	says '^  log      position ([0-9]+) of \1, '
-	step "bloomctl allow add 198.51.100.7"
+	upto "bloomctl allow add 198.51.100.7"
 	of b -q add 198.51.100.7 203.0.113.8 --list bans
 	bans 203.0.113.8
-	step "bloomctl scope bans tcp/22,tcp/80,tcp/443"
+	upto "bloomctl scope bans tcp/22,tcp/80,tcp/443"
 	exits 1 test 203.0.113.8 --to udp/53
 	exits 0 allow test 198.51.100.7
 	[[ $(of b scope bans) != *tcp/22* ]] || fail "the scope is shared"
-	step "bloomctl fleet verify"
+	upto "bloomctl fleet verify"
 	says 'no difference'
-	step "bloomctl fleet resync"
+	upto "bloomctl fleet resync"
 	says_agent 'fleet: resynced \(asked\)'
 }
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The program that has the connection to a fleet's server: how it ends, how it is replaced, and what somebody can do who
-# has taken it over.
+# The processes of bloomd for a fleet: how those end that have the connections to its server, and how they are replaced; what
+# somebody can do who has taken one over; what is done beside bloomd's loop; and what a large fleet must not cost.
 # waits: more than it computes
 # kernel: any
-# shellcheck source-path=SCRIPTDIR disable=SC2030,SC2031,SC2154
+# shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
 # shellcheck source=taken.sh
@@ -12,47 +12,55 @@
 
 has_connections() { [[ $(connections "$1" | wc -l) -eq $2 ]]; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
-comes() { (patience=$((8 * patience)) && wait_for "$2 on $1" has "$1" "$2") || fail "$(field "$1" message): $(cat "$T/$1/log")"; }
+# are_gone ALL: these processes.
+are_gone()
+{
+	local each
+
+	for each in $1; do
+		wait_for "the end of a process" is_gone "$each"
+	done
+}
+
+# has_two HOST: connections; $reader is the one that reads.
+has_two()
+{
+	wait_for "two connections" has_connections "$1" 2
+	reader=$(connections "$1" | sed -n 1p)
+}
 
 t_connections_that_are_killed()
 {
 	local reader
 
 	fleet a b
-	wait_for "two connections" has_connections b 2
-	reader=$(connections b | sed -n 1p)
+	has_two b
 	kill -KILL "$reader"
-	wait_for "the end of it" grep -q 'fleet: failed: bloomd-redis ended with signal 9; what is listed stays' "$T/b/log"
-	of a -q add 192.0.2.1
-	comes b 192.0.2.1
+	says_log b 'fleet: failed: bloomd-redis ended with signal 9; what is listed stays'
+	adds a b 192.0.2.1
 	# That of the writer.
-	wait_for "two connections" has_connections b 2
+	has_two b
 	kill -SEGV "$(connections b | tail -n 1)"
-	of b -q add 192.0.2.2
-	comes a 192.0.2.2
+	adds b a 192.0.2.2
 	# It does nothing any more.
-	wait_for "two connections" has_connections b 2
-	reader=$(connections b | sed -n 1p)
+	has_two b
 	kill -STOP "$reader"
-	of a -q add 192.0.2.3
-	comes b 192.0.2.3
+	adds a b 192.0.2.3
 	wait_for "its end" is_gone "$reader"
 	down b
 }
 
 t_bloomd_is_killed()
 {
-	local each all
+	local all reader
 
 	fleet a b
-	wait_for "two connections" has_connections b 2
+	has_two b
 	all=$(connections b)
 	# One of them stands still: it ends as well.
 	kill -STOP "$(tail -n 1 <<<"$all")"
 	down b KILL
-	for each in $all; do
-		wait_for "the end of a connection" is_gone "$each"
-	done
+	are_gone "$all"
 	of a -q add 192.0.2.1
 	of b -q add 192.0.2.2
 	up b
@@ -61,33 +69,29 @@ t_bloomd_is_killed()
 	# At the end in peace none stays either.
 	all=$(connections b)
 	down b
-	for each in $all; do
-		wait_for "the end of a connection" is_gone "$each"
-	done
+	are_gone "$all"
 }
 
 # A process of bloomd's own makes the state from a snapshot meanwhile.
 t_bloomd_is_killed_in_a_resync()
 {
-	local each all n
+	local all n
 
 	fleet a
-	seq -f '10.9.%.0f.1' 0 255 >"$T/list"
-	of a -q import "$T/list" --include-bogons
-	wait_for "an empty outbox" outbox_is a 0
+	many 256
+	of a -q import "$T/many"
+	published a
 	configure_host b
 	for ((n = 0; n < 5; n++)); do
 		up b
 		all=$(pgrep -P "${host_pid[b]}" || true)
 		down b KILL
-		for each in $all; do
-			wait_for "the end of a process" is_gone "$each"
-		done
+		are_gone "$all"
 		wait_for "the end of what has begun meanwhile" nobody_has "$T/b/state"
 	done
 	up b
-	comes b 10.9.255.1
-	wait_for "the same" are_equal a b
+	comes b 20.0.0.255
+	agree 256 a b
 }
 
 nobody_runs() { ! pgrep -f "$1"; }
@@ -95,7 +99,8 @@ nobody_has() { ! pgrep -f -- "--state $1"; }
 
 is_program() { [[ $(readlink "/proc/$1/exe") == "$2" ]]; }
 
-cannot_run() { [[ $(field "$1" message) == *"cannot run "*bloomd-redis* ]]; }
+# replace PROGRAM: as a package manager does it.
+replace() { cp "$XB_TEST_DIR/bin/$1" "$T/bin/$1.new" && mv "$T/bin/$1.new" "$T/bin/$1"; }
 
 # bloomd goes on with the connections that it has, and takes the new program for the next one; then it is replaced, too.
 t_an_upgrade()
@@ -104,34 +109,28 @@ t_an_upgrade()
 
 	mkdir "$T/bin"
 	cp "$bloomd" "$XB_TEST_DIR/bin/bloomd-redis" "$T/bin"
-	redis
-	configure_host a
+	fleet a
 	configure_host b
-	up a
 	up b "$T/bin/bloomd"
-	(patience=$((4 * patience)) && wait_for "b in the fleet" reads b)
-	wait_for "two connections" has_connections b 2
-	reader=$(connections b | sed -n 1p)
-	# As a package manager does it.
-	cp "$bloomd" "$T/bin/bloomd.new" && mv "$T/bin/bloomd.new" "$T/bin/bloomd"
-	cp "$XB_TEST_DIR/bin/bloomd-redis" "$T/bin/bloomd-redis.new" && mv "$T/bin/bloomd-redis.new" "$T/bin/bloomd-redis"
+	in_fleet b
+	has_two b
+	replace bloomd
+	replace bloomd-redis
 	is_program "$reader" "$T/bin/bloomd-redis (deleted)" || fail "$(readlink "/proc/$reader/exe")"
-	of a -q add 192.0.2.1
-	comes b 192.0.2.1
+	adds a b 192.0.2.1
 	kill -KILL "$reader"
-	of a -q add 192.0.2.2
-	comes b 192.0.2.2
-	wait_for "two connections" has_connections b 2
-	is_program "$(connections b | sed -n 1p)" "$T/bin/bloomd-redis" || fail "the former program goes on"
+	adds a b 192.0.2.2
+	has_two b
+	is_program "$reader" "$T/bin/bloomd-redis" || fail "the former program goes on"
 	down b
 	wait_for "the end of all processes" nobody_runs "$T/bin/"
 	up b "$T/bin/bloomd"
-	of b -q add 192.0.2.3
-	comes a 192.0.2.3
+	adds b a 192.0.2.3
 	# The program is missing for a while.
 	mv "$T/bin/bloomd-redis" "$T/bin/away"
-	kill -KILL "$(connections b | sed -n 1p)"
-	(patience=$((4 * patience)) && wait_for "the refusal" cannot_run b)
+	has_two b
+	kill -KILL "$reader"
+	wait_for "the refusal" shows b 'cannot run .*bloomd-redis'
 	of b -q add 192.0.2.4
 	mv "$T/bin/away" "$T/bin/bloomd-redis"
 	comes a 192.0.2.4
@@ -144,7 +143,7 @@ taken_over()
 {
 	rm -f "$T/written"
 	echo "$T/a/state/store.mdb $pins-a $T/open.sock $T/a/run/control.sock $T/written $1" >"$T/bin/taken.places"
-	(patience=$((3 * patience)) && wait_for "a try ($1)" has_tried "$2")
+	wait_for "a try ($1)" has_tried "$2"
 	field a message | grep -oE 'taken over:[^"]*'
 }
 has_tried() { [[ $(field a message) == *"taken over: shell=$1 "* ]]; }
@@ -173,6 +172,60 @@ t_the_program_taken_over()
 	up a "$T/bare"
 	[[ $(taken_over closed no) == "taken over:$impossible" ]] || fail "as root in the sandbox: $(field a message)"
 	down a
+}
+
+# --- beside the loop --------------------------------------------------------------------------------
+
+# answers HOST: its socket does.
+answers() { [[ $(redis-cli -s "$T/$1/run/api.sock" ping) == PONG ]]; }
+
+# The child of a, if it is stopped.
+stopped_child() { pgrep -P "${host_pid[a]}" -r T; }
+
+# a_joins: a list that is shared anew is read from end to end by a process, which stands still now, while bloomd goes on.
+a_joins()
+{
+	wait_for "the process that joins" stopped_child
+	wait_for "an answer" answers a
+}
+
+t_joining()
+{
+	redis
+	configure_host a
+	of a -q add 192.0.2.1
+	XB_PAUSE=fleet-joining up a "$XB_TEST_DIR/bin/bloomd-fault"
+	a_joins
+	of a -j fleet | contains '"fleet": ?null' || fail "it has joined"
+	# Killed before its commit, it is begun again.
+	kill -KILL "$(stopped_child)"
+	says_log a 'the process that writes what the configuration says was ended'
+	a_joins
+	kill -CONT "$(stopped_child)"
+	in_fleet a
+	published a
+}
+
+# --- what a large fleet costs -----------------------------------------------------------------------
+
+# While nothing happens, a host asks for one entry of the log, and not for three. What others report is asked for the less
+# often the more they are.
+t_what_is_asked_in_vain()
+{
+	local number
+
+	redis
+	for ((number = 0; number < 400; number++)); do
+		echo "hset xb:{test}:reports $number {}"
+	done | ask_redis >"$T/out"
+	joins a
+	of a -q add 192.0.2.1
+	published a
+	wait_for "the reports" called hgetall 1
+	ask_redis config resetstat >"$T/out"
+	wait_for "two looks" called xrevrange 2
+	wait_for "two reports" called hset 2
+	[[ $(calls xrange) -eq 0 && $(calls hgetall) -eq 0 ]] || fail "$(ask_redis info commandstats)"
 }
 
 run_tests

@@ -15,7 +15,7 @@ has_all_of_log() { snapshot && [[ $position -eq $(log_end) ]]; }
 # Until there is a snapshot of all that the log has by then.
 wait_for_snapshot()
 {
-	(patience=12 && wait_for "a snapshot" has_all_of_log) || fail "no snapshot: $(cat "$T"/?/log)"
+	(wait_for "a snapshot" has_all_of_log) || fail "no snapshot: $(cat "$T"/?/log)"
 	snapshot
 }
 
@@ -26,12 +26,10 @@ t_made_on_time()
 	lines=('snapshot-every = 1')
 	fleet a b
 	for number in 1 2 3 4; do
-		of a -q add 192.0.2.$number
-		wait_for "it" has b 192.0.2.$number
+		adds a b 192.0.2.$number
 		wait_for_snapshot
 		former=$position
 	done
-	patience=12
 	of b -q del 192.0.2.1
 	wait_for_snapshot
 	[[ $position -gt $former ]] || fail "it stands at $position, as the one before"
@@ -46,7 +44,7 @@ t_made_on_time()
 	wait_for "an end of older chunks" only_newest_lasts
 	[[ $(ask_redis --raw keys 'xb:{test}:*' | grep -Ecv ':(chunk|bloom):') -le 5 ]] || fail "$(ask_redis keys '*')"
 	reads a && reads b || fail "they do not read on"
-	are_equal a b || fail "they differ"
+	agree - a b
 	logs a 'made a snapshot' || logs b 'made a snapshot' || fail "it is not said"
 }
 
@@ -66,44 +64,20 @@ t_after_100_000_changes()
 	fleet a b
 	snapshot
 	began=$id
-	of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
+	adds a b 192.0.2.1
 	ask_redis monitor >"$T/monitor" &
-	python3 -c 'for i in range(100000): print("20.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255))' >"$T/many"
+	many 100000
 	of a -q import "$T/many"
-	patience=24
 	wait_for "a snapshot" is_newer "$began"
 	# Both have counted the changes, and whoever comes second finds the snapshot of the first.
 	wait_for "both" have_tried 2
-	wait_for "the changes" outbox_is a 0
+	published a
 	[[ $(of b list | grep -c '^20\.') -eq 100000 ]] || fail "b has $(of b list | wc -l) entries"
 	[[ $(cat "$T"/?/log | grep -c 'made a snapshot') -eq 1 ]] || fail "more than one: $(cat "$T"/?/log)"
 	[[ $position -gt 50 ]] || fail "it stands at $position"
 }
 
 have_tried() { [[ $(grep -c '"SET" "xb:{test}:lease"' "$T/monitor") -ge $1 ]]; }
-
-t_by_one_host_at_a_time()
-{
-	local before
-
-	lines=('snapshot-every = 1')
-	fleet a b
-	patience=12
-	wait_for "the lease" take_lease
-	snapshot
-	before=$id
-	ask_redis monitor >"$T/monitor" &
-	of a -q add 192.0.2.1
-	wait_for "two who want to" have_tried 2
-	snapshot
-	[[ $id == "$before" ]] || fail "somebody made one all the same"
-	ask_redis del 'xb:{test}:lease' >"$T/out"
-	wait_for "another" is_newer "$before"
-	are_equal a b || fail "they differ"
-}
-
-take_lease() { [[ $(ask_redis set 'xb:{test}:lease' somebody nx px 600000) == OK ]]; }
 
 # It has put its chunks on the server, but not what says that they are a snapshot.
 t_a_maker_that_dies()
@@ -113,10 +87,7 @@ t_a_maker_that_dies()
 	fleet b
 	of b -q add 192.0.2.1
 	configure_host a 'snapshot-every = 1'
-	XB_FAULT=fleet-chunks up a "$XB_TEST_DIR/bin/bloomd-fault"
-	wait_for "a in the fleet" has a 192.0.2.1
-	patience=12
-	wait_for "its death" has_died a
+	dies a fleet-chunks
 	snapshot
 	before=$id
 	[[ $chunks -gt 0 && $lasting -eq $chunks ]] || fail "$lasting of $chunks chunks stay"
@@ -130,8 +101,6 @@ t_a_maker_that_dies()
 	wait_for "an end of older chunks" only_newest_lasts
 }
 
-has_died() { ! kill -0 "${host_pid[$1]}" 2>/dev/null || [[ $(ps -o state= -p "${host_pid[$1]}") == Z* ]]; }
-
 # It is about to begin a log, and loses only the connection by which it would. It tries again.
 t_a_connection_that_ends_before_a_log_begins()
 {
@@ -139,13 +108,10 @@ t_a_connection_that_ends_before_a_log_begins()
 
 	redis
 	configure_host a
-	XB_PAUSE=fleet-snapshot up a "$XB_TEST_DIR/bin/bloomd-fault"
-	patience=12
-	wait_for "a that stands still" is_stopped "${host_pid[a]}"
+	stands a fleet-snapshot
 	client=$(ask_redis --raw client list | sed -n 's/^id=\([0-9]*\) .* cmd=get .*/\1/p')
 	ask_redis client kill id "$client" >"$T/out"
 	while kill -CONT "${host_pid[a]}"; do rest 0.2; done &
-	patience=12
 	wait_for "a log" reads a
 	kill $!
 	[[ $(log_length) -eq 1 ]] || fail "$(log_length) entries"
@@ -160,22 +126,19 @@ t_a_maker_that_slept()
 	fleet b
 	of b -q add 192.0.2.1
 	configure_host a 'snapshot-every = 1'
-	patience=20
 	for window in fleet-chunks:1 fleet-appends:1; do
-		XB_PAUSE=$window up a "$XB_TEST_DIR/bin/bloomd-fault"
-		wait_for "a that stands still" is_stopped "${host_pid[a]}"
+		stands a $window
 		snapshot
 		before=$id
 		ask_redis set 'xb:{test}:lease' somebody px 600000 >"$T/out"
-		kill -CONT "${host_pid[a]}"
-		wait_for "its word" logs a 'cannot make a snapshot: it took longer than the lease'
+		continues a
+		says_log a 'cannot make a snapshot: it took longer than the lease'
 		snapshot
 		[[ $id == "$before" ]] || fail "$window: it was made all the same"
 		[[ $(ask_redis --raw get 'xb:{test}:lease') == somebody ]] || fail "$window: it ended the lease of somebody else"
-		of a -q add 192.0.2.2
-		wait_for "a that publishes" has b 192.0.2.2
+		adds a b 192.0.2.2
 		of a -q del 192.0.2.2
-		wait_for "the end of it" has_not b 192.0.2.2
+		goes b 192.0.2.2
 		down a
 		ask_redis del 'xb:{test}:lease' >"$T/out"
 	done
@@ -193,14 +156,12 @@ t_a_maker_that_is_too_slow()
 	fleet b
 	of b -q add 192.0.2.1
 	configure_host a 'snapshot-every = 1'
-	XB_PAUSE=fleet-chunks up a "$XB_TEST_DIR/bin/bloomd-fault"
-	patience=12
-	wait_for "a that stands still" is_stopped "${host_pid[a]}"
+	stands a fleet-chunks
 	sleep 65
 	snapshot
 	before=$id
-	kill -CONT "${host_pid[a]}"
-	wait_for "its word" logs a 'cannot make a snapshot: it took longer than the lease'
+	continues a
+	says_log a 'cannot make a snapshot: it took longer than the lease'
 	snapshot
 	[[ $id == "$before" ]] || fail "it was made all the same"
 }
@@ -214,7 +175,7 @@ t_trimmed_beyond_a_host()
 	lines=('snapshot-every = 1')
 	fleet a b
 	of a -q add 10.77.0.3 192.0.2.1 192.0.2.2 192.0.2.3 --timeout 3000
-	wait_for "them" has b 192.0.2.3
+	comes b 192.0.2.3
 	within=in_server
 	of b -q attach x0
 	before=$(generation)
@@ -225,9 +186,8 @@ t_trimmed_beyond_a_host()
 	[[ $(of b metrics | grep -c 'fleet_resyncs_total{cause="trimmed"} 1$') -eq 1 ]] || fail "no metric"
 	of b list | contains '^192.0.2.2 .*comment "again"' || fail "$(of b list)"
 	reads b || fail "it is $(field b state)"
-	of a -q add 192.0.2.10
-	wait_for "what follows" has b 192.0.2.10
-	are_equal a b || fail "they differ"
+	adds a b 192.0.2.10
+	agree - a b
 }
 
 # Somebody trims the log beyond the newest snapshot. A host that was away could not join by it before the next one, in an
@@ -237,9 +197,8 @@ t_trimmed_beyond_the_snapshot()
 	local before
 
 	fleet a b
-	patience=20
 	publishes 1 of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
+	comes b 192.0.2.1
 	down b
 	for number in 2 3 4; do publishes 1 of a -q add 192.0.2.$number; done
 	snapshot
@@ -247,8 +206,8 @@ t_trimmed_beyond_the_snapshot()
 	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
 	up b
 	wait_for "a newer snapshot" is_newer "$before"
-	wait_for "b in the fleet" reads b
-	wait_for "all of it" are_equal a b
+	in_fleet b
+	agree 4 a b
 	says_log b 'resynced \(trimmed\): 3 entries added, 0 renewed, 0 removed, 0 kept$'
 	# There is no reason for another one, whatever follows.
 	snapshot
@@ -265,10 +224,9 @@ t_trimmed_beyond_all_hosts()
 {
 	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for two minutes: only with --all"
 	fleet a b c
-	patience=40
 	publishes 1 of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
-	wait_for "it" has c 192.0.2.1
+	comes b 192.0.2.1
+	comes c 192.0.2.1
 	down b
 	down c
 	for number in 2 3 4; do publishes 1 of a -q add 192.0.2.$number; done
@@ -278,18 +236,15 @@ t_trimmed_beyond_all_hosts()
 	up b
 	up c
 	wait_for "the reason" says_reason b
-	wait_for "b in the fleet" reads b
-	wait_for "c in the fleet" reads c
-	wait_for "what b had" has c 192.0.2.5
+	in_fleet b c
+	comes c 192.0.2.5
 	up a
-	wait_for "a in the fleet" reads a
-	wait_for "what a had" has b 192.0.2.4
-	wait_for "the same" are_equal a b c
-	have_five || fail "something is gone: $(listing a)"
+	in_fleet a
+	comes b 192.0.2.4
+	agree 5 a b c
 }
 
 says_reason() { [[ $(field "$1" message) == "cannot resync: the log does not go on from the newest snapshot" ]]; }
-have_five() { [[ $(listing a | wc -l) -eq 5 ]]; }
 
 generation() { (of b -j status || true) | of_json 'd["generation"]["name"]'; }
 
@@ -309,14 +264,14 @@ b_is_away()
 	of a -q add 192.0.2.7
 	of a -q del 192.0.2.7
 	wait_for_snapshot
-	(patience=12 && wait_for "a log that was trimmed" begins_behind $((there + 1)))
+	wait_for "a log that was trimmed" begins_behind $((there + 1))
 }
 
 b_comes_back()
 {
 	up b
-	(patience=12 && wait_for "a resync" logs b 'resynced') || fail "$(cat "$T/b/log")"
-	wait_for "b" reads b
+	says_log b resynced
+	in_fleet b
 }
 
 run_tests

@@ -1,15 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bloomctl fleet verify: a host is compared with the fleet's newest snapshot, and exactly what was changed
-# behind the fleet's back is found.
+# What was changed behind the fleet's back is found: by `bloomctl fleet verify`, which compares a host with the newest
+# snapshot, and by what hosts report, which tells of one that is silent, too.
 # waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fleet.sh"
-
-# plant HOST put|del LIST ENTRY...: as tests/e2e/plant.c says.
-plant() { "$XB_TEST_DIR/bin/plant" "$T/$1/state" "${@:2}" || fail "plant ${*:2}"; }
 
 # verify HOST CODE [OPTION...]: what it prints goes to $T/out.
 verify()
@@ -35,13 +32,8 @@ snapshot_position()
 fleet_of_two()
 {
 	redis
-	configure_host a 'snapshot-every = 1'
-	configure_host b 'snapshot-every = 3600'
-	up a
-	up b
-	patience=4
-	wait_for "a in the fleet" reads a
-	wait_for "b in the fleet" reads b
+	joins a 'snapshot-every = 1'
+	joins b 'snapshot-every = 3600'
 }
 
 # Until a snapshot has what the log has now.
@@ -52,7 +44,7 @@ t_what_differs_is_found()
 	fleet_of_two
 	of a -q add 192.0.2.1 192.0.2.2 198.51.100.0/24 evil.example
 	of a -q add 192.0.2.3 --comment "port scan" --timeout 3000
-	wait_for "them" has b 192.0.2.3
+	comes b 192.0.2.3
 	await_snapshot
 	verify b 0
 	says "list default: 5 entries here, 5 in the snapshot; no difference"
@@ -70,23 +62,23 @@ t_what_differs_is_found()
 	[[ $(wc -l <"$T/out") -eq 3 ]] || fail "$(cat "$T/out")"
 	verify a 0
 	of b -q fleet resync
-	wait_for "a resync" grep -q 'resynced (asked)' "$T/b/log"
-	wait_for "the same" are_equal a b
+	says_log b 'resynced \(asked\)'
+	agree 5 a b
 	verify b 0
+	answers_in_json
 }
 
-t_answers_in_json()
+answers_in_json()
 {
-	fleet_of_two
-	of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
-	await_snapshot
+	verify b 0 -j
+	[[ $(value '["loaded"]["bytes"]') -eq 0 ]] || fail "$(cat "$T/out")"
 	for i in {1..9}; do plant b put default "203.0.113.$i" 4000000000 "c $i"; done
 	of b -j fleet verify --limit 4 >"$T/out" && fail "there are differences"
 	[[ $(value '["fleet"]') == test ]] || fail "$(cat "$T/out")"
 	[[ $(value '["more"]') -eq 5 && $(value '["lists"][0]["extra"]') -eq 9 ]] || fail "$(cat "$T/out")"
 	[[ $(value '["differences"][3]') == "{'list': 'default', 'entry': '203.0.113.4', 'kind': 'extra', 'here': {'expires': 4000000000, 'comment': 'c 4'}}" ]] ||
 		fail "$(cat "$T/out")"
+	[[ $(value '["loaded"]["blooms"]') -eq 1 ]] || fail "$(cat "$T/out")"
 	[[ $(value '["behind"]') == False && $(value '["partial"]') == False ]] || fail "$(cat "$T/out")"
 	! of b -q fleet verify --limit 10001 || fail "so many are not kept"
 	! of b -q fleet status --limit 3 || fail "status has no limit"
@@ -95,13 +87,9 @@ t_answers_in_json()
 # What the log has behind the snapshot, and what waits here, is no difference.
 t_a_host_that_is_ahead()
 {
-	redis
-	configure_host a 'snapshot-every = 3600'
-	up a
-	patience=4
-	wait_for "a in the fleet" reads a
+	fleet a
 	of a -q add 192.0.2.1 192.0.2.2
-	wait_for "an empty outbox" outbox_is a 0
+	published a
 	verify a 0
 	says "2 changed by the log since"
 	ask_redis client pause 600000 write >"$T/paused"
@@ -111,71 +99,55 @@ t_a_host_that_is_ahead()
 	says "1 changed by the log since; 1 to publish"
 }
 
-# Of a large list only what differs is loaded.
-t_little_is_loaded()
+# spoil KIND COMMAND [WORD...]: all parts of that kind.
+spoil()
 {
-	fleet_of_two
-	python3 -c 'for i in range(120000): print("45.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255))' >"$T/list"
-	of a -q import "$T/list" || fail "$(cat "$T/a/err")"
-	patience=20
-	wait_for "the last one" of b test 45.1.212.191
-	wait_for "an empty outbox" outbox_is a 0
-	await_snapshot
-	verify b 0 -j
-	[[ $(value '["loaded"]["bytes"]') -eq 0 ]] || fail "$(cat "$T/out")"
-	plant b put default 45.200.0.1
-	verify b 1 -j
-	[[ $(value '["lists"][0]["extra"]') -eq 1 && $(value '["loaded"]["blooms"]') -eq 1 ]] || fail "$(cat "$T/out")"
-	[[ $(value '["loaded"]["bytes"]') -lt 1600000 ]] || fail "$(cat "$T/out")"
-	plant b del default 45.0.0.7
-	verify b 1 -j
-	[[ $(value '["lists"][0]["missing"]') -eq 1 && $(value '["loaded"]["chunks"]') -le 2 ]] || fail "$(cat "$T/out")"
+	local key
+
+	for key in $(ask_redis --scan --pattern "xb:{test}:$1:*"); do
+		ask_redis "$2" "$key" "${@:3}" >"$T/set"
+	done
+}
+
+# cannot_verify WHY: on b.
+cannot_verify()
+{
+	verify b 3
+	grep -qF "cannot verify: $1" "$T/b/err" || fail "$1: $(cat "$T/b/err")"
 }
 
 # What the server may do to a comparison: a line that says what is wrong, and nothing is changed.
 t_a_server_that_lies()
 {
-	local id before
+	local before
 
 	fleet_of_two
-	of a -q add 192.0.2.1 192.0.2.2
-	wait_for "them" has b 192.0.2.2
+	adds a b 192.0.2.1 192.0.2.2
 	await_snapshot
 	# From here on there is no other one.
 	down a
 	plant b del default 192.0.2.1
 	before=$(listing b)
 	verify b 1
-	id=$(ask_redis --scan --pattern 'xb:{test}:chunk:*' | sed -n 1p)
-	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis setrange "$key" 3 x >"$T/set"; done
-	verify b 3
-	grep -q "cannot verify: chunk 0 of the snapshot is damaged, or of another one" "$T/b/err" || fail "$(cat "$T/b/err")"
-	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis append "$key" x >"$T/set"; done
-	verify b 3
-	grep -q "cannot verify: a part of the snapshot has another size than it says" "$T/b/err" || fail "$(cat "$T/b/err")"
-	ask_redis del "$id" >"$T/set"
-	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis del "$key" >"$T/set"; done
-	verify b 3
-	grep -q "cannot verify: a part of the snapshot is not there" "$T/b/err" || fail "$(cat "$T/b/err")"
+	spoil chunk setrange 3 x
+	cannot_verify "chunk 0 of the snapshot is damaged, or of another one"
+	spoil chunk append x
+	cannot_verify "a part of the snapshot has another size than it says"
+	spoil chunk del
+	cannot_verify "a part of the snapshot is not there"
 	plant b put default 192.0.2.1
 	plant b put default 192.0.2.8
-	for key in $(ask_redis --scan --pattern 'xb:{test}:bloom:*'); do ask_redis setrange "$key" 3 x >"$T/set"; done
-	verify b 3
-	grep -q "cannot verify: the Bloom digest of chunk 0 of the snapshot is damaged, or of another one" "$T/b/err" ||
-		fail "$(cat "$T/b/err")"
+	spoil bloom setrange 3 x
+	cannot_verify "the Bloom digest of chunk 0 of the snapshot is damaged, or of another one"
 	plant b del default 192.0.2.1
 	plant b del default 192.0.2.8
 	ask_redis setrange 'xb:{test}:snapshot' 40 x >"$T/set"
-	verify b 3
-	grep -q "cannot verify: the manifest of the snapshot is damaged, or of a fleet with another key" "$T/b/err" ||
-		fail "$(cat "$T/b/err")"
+	cannot_verify "the manifest of the snapshot is damaged, or of a fleet with another key"
 	ask_redis del 'xb:{test}:snapshot' >"$T/set"
 	ask_redis lpush 'xb:{test}:snapshot' x >"$T/set"
-	verify b 3
-	grep -q "cannot verify: WRONGTYPE" "$T/b/err" || fail "$(cat "$T/b/err")"
+	cannot_verify WRONGTYPE
 	ask_redis del 'xb:{test}:snapshot' >"$T/set"
-	verify b 3
-	grep -q "cannot verify: the fleet has no snapshot yet" "$T/b/err" || fail "$(cat "$T/b/err")"
+	cannot_verify "the fleet has no snapshot yet"
 	[[ $(listing b) == "$before" ]] || fail "something has changed: $(listing b)"
 	redis_dies
 	verify b 3
@@ -185,57 +157,102 @@ t_a_server_that_lies()
 	grep -q "bloomd does not run" "$T/b/err" || fail "$(cat "$T/b/err")"
 }
 
-# By the rules of docs/fleet.md, with a key that the server does not have.
-t_a_follower_verifies()
-{
-	local rules
-
-	(umask 077 && echo a-secret-of-the-fleet >"$T/key" && echo secret >"$T/password")
-	redis
-	configure_host a 'snapshot-every = 1' "key-file = $T/key"
-	up a
-	patience=4
-	wait_for "a in the fleet" reads a
-	rules=$(fleet_rules follower)
-	# shellcheck disable=SC2086 # they are words
-	ask_redis acl setuser follower $rules >"$T/out"
-	configure_host b 'user = follower' "password-file = $T/password" "key-file = $T/key"
-	sed -i '/^publish/d' "$T/b/bloomd.conf"
-	up b
-	wait_for "b in the fleet" reads b
-	of a -q add 192.0.2.1
-	wait_for "it" has b 192.0.2.1
-	await_snapshot
-	verify b 0
-	plant b put default 192.0.2.2
-	verify b 1
-	says "extra    192.0.2.2 list default"
-}
-
 # If the server was emptied while a snapshot was sent, it may lack a part for ever; no host can take it, and none
 # that cannot would make another one.
 t_a_snapshot_that_lacks_a_part()
 {
 	fleet_of_two
-	of a -q add 192.0.2.1 192.0.2.2
-	wait_for "them" has b 192.0.2.2
+	adds a b 192.0.2.1 192.0.2.2
 	await_snapshot
 	down a
-	configure_host a 'snapshot-every = 3600'
-	up a
-	wait_for "a in the fleet" reads a
-	for key in $(ask_redis --scan --pattern 'xb:{test}:chunk:*'); do ask_redis del "$key" >"$T/set"; done
+	joins a
+	spoil chunk del
 	of a -q fleet resync
 	of b -q fleet resync
-	wait_for "the reason" grep -q "fleet: a part of the newest snapshot is not there; what is listed stays" "$T/b/log"
-	patience=20
-	wait_for "a new log" grep -q 'began a log at .*, term 2' "$T/a/log" "$T/b/log"
-	wait_for "a in the fleet" reads a
-	wait_for "b in the fleet" reads b
+	says_log b "fleet: a part of the newest snapshot is not there; what is listed stays"
+	began_one 2
+	in_fleet a b
+	adds a b 192.0.2.3
+	agree 3 a b
+}
+
+# --- what hosts report --------------------------------------------------------------------------------
+
+# shows_other HOST OTHER PATTERN: of what it shows of another one, by the begin of its identity.
+shows_other()
+{
+	local short
+
+	short=$(field "$2" host)
+	shows "$1" "^  host .*\\(${short:0:8}\\), $3"
+}
+
+# is_reported HOST OTHER: HOST knows where OTHER is now.
+is_reported() { shows_other "$1" "$2" "position $(field "$2" position), 0 to publish"; }
+
+t_a_host_that_differs()
+{
+	local host other
+
+	fleet a b c
+	adds a b 192.0.2.1 192.0.2.2
+	comes c 192.0.2.2
+	for host in a b c; do
+		for other in a b c; do
+			wait_for "a report" is_reported $host $other
+		done
+		shows_no $host 'DIFFERS|SILENT' || fail "$(of $host fleet)"
+	done
+	# Behind the back of b, and of the others.
+	plant b del default 192.0.2.1
+	has_not b 192.0.2.1 || fail "it is still there"
+	outbox_is b 0 || fail "the others would get it"
+	for host in a c; do
+		wait_for "a difference" shows_other $host b '.*DIFFERS'
+	done
+	[[ $(of a fleet | grep -c DIFFERS) -eq 1 ]] || fail "others differ, too: $(of a fleet)"
+	wait_for "two that differ" metric_is b fleet_differing_hosts 2
+	wait_for "one that differs" metric_is a fleet_differing_hosts 1
+	metric_is a fleet_hosts 3 || fail "$(of a metrics | grep fleet_hosts)"
+	of b -q fleet resync
+	comes b 192.0.2.1
+	wait_for "an end of it" shows_no a DIFFERS
+	wait_for "an end of it" metric_is b fleet_differing_hosts 0
+}
+
+# It differs from what it was for a moment only: what waits to be published is no difference.
+t_what_waits_is_no_difference()
+{
+	fleet a b
+	adds a b 192.0.2.1
+	ask_redis acl setuser default -xadd >"$T/out"
+	of a -q add 192.0.2.2
+	wait_for "a report" shows_other b a '.* 1 to publish'
+	shows_no b DIFFERS || fail "$(of b fleet)"
+	metric_is b fleet_differing_hosts 0 || fail "it is counted"
+}
+
+t_a_host_that_is_silent_or_behind()
+{
+	fleet a b
+	adds a b 192.0.2.1
+	# a comes with a clock that leaps: a minute without a report of b is over at once.
+	down a
+	clocked a 0
+	wait_for "a report" is_reported a b
+	shows_no a SILENT || fail "$(of a fleet)"
+	down b
+	of a -q add 192.0.2.2
 	of a -q add 192.0.2.3
-	wait_for "what follows" has b 192.0.2.3
-	wait_for "the same" are_equal a b
-	[[ $(listing a | wc -l) -eq 3 ]] || fail "something is gone: $(listing a)"
+	wait_for "what b lacks" shows_other a b 'position [0-9]* \([12] behind\)'
+	set_ahead a 120
+	wait_for "its silence" shows_other a b '.*, SILENT'
+	wait_for "the metric" metric_is a fleet_silent_hosts 1
+	[[ $(of a fleet | grep -c SILENT) -eq 1 ]] || fail "a is not silent: $(of a fleet)"
+	up b
+	wait_for "its word" shows_no a SILENT
+	wait_for "the metric" metric_is a fleet_silent_hosts 0
+	wait_for "what b lacked" shows_no a behind
 }
 
 run_tests

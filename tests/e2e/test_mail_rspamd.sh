@@ -122,11 +122,6 @@ t_recipe()
 	mail 10.77.0.4 "554 " a@spam.example.org
 }
 
-t_recipe_after_the_readme()
-{
-	readme=(x0)
-	mishap=killed
-	t_recipe
-}
+t_recipe_after_the_readme() { after_the_readme t_recipe x0; }
 
 run_tests

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The recipes for a resolver and a game server: every command, in the order in which the page shows it, and frames
-# that show what the page promises.
+# The recipes that need nothing but xdp-bloom, or Prometheus: every command, in the order in which the page shows it, and
+# frames that show what the page promises.
+# waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -42,73 +43,59 @@ resolver()
 # asked NAME: the resolver has heard of it.
 asked() { grep -qF "] $1 from " "$T/queries"; }
 
+# answers NAME [ADDRESS]: the resolver, from where it has got the query. never_answers: neither.
+answers()
+{
+	in_client dig +tries=1 +time=$((10 * patience)) ${2:+-b "$2"} @192.0.2.53 "$1" >"$T/dig" || fail "$(cat "$T/dig")"
+	asked "$1" || fail "a query for $1 does not pass"
+}
+never_answers()
+{
+	! in_client dig +tries=1 +time=1 ${2:+-b "$2"} @192.0.2.53 "$1" >"$T/dig" || fail "an answer: $(cat "$T/dig")"
+	! asked "$1" || fail "$1 reaches the resolver"
+}
+
 t_resolver()
 {
+	in_place() { if [[ $* == *"dig @"* ]]; then in_client "$@"; else in_server "$@"; fi; }
 	resolver
 	printf '0.0.0.0 %s\n' ads.example tracker.example >"$T/hosts.txt"
-	page resolver
-	step "bloomctl attach eth0 --rollback 60"
-	step "bloomctl commit"
-	step "systemctl enable --now xdp-bloom bloomd"
-	step "bloomctl verdict ads count"
-	step "bloomctl import hosts.txt --list ads"
-	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 counted.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
-	asked counted.ads.example || fail "a query that is only counted does not pass"
-	step "bloomctl stats"
+	page resolver 20
+	upto "bloomctl import hosts.txt --list ads"
+	answers counted.ads.example
+	upto "bloomctl stats"
 	shows name_counted
 	says '^  ads.example +[1-9]'
-	step "bloomctl allow add good.ads.example"
-	step "bloomctl verdict ads nxdomain --rollback 300"
-	step "bloomctl commit"
-	(
-		in_place() { in_client "$@"; }
-		step "dig @192.0.2.53 www.ads.example"
-		says 'status: NXDOMAIN'
-		step "dig @192.0.2.53 good.ads.example"
-		says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
-		step "dig @192.0.2.53 www.example.net"
-		says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
-	)
-	taken=$((taken + 3))
+	upto "dig @192.0.2.53 www.ads.example"
+	says 'status: NXDOMAIN'
 	! asked www.ads.example || fail "www.ads.example reaches the resolver"
-	step "bloomctl test www.ads.example"
+	upto "dig @192.0.2.53 good.ads.example"
+	says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
+	upto "dig @192.0.2.53 www.example.net"
+	says 'IN[[:space:]]+A[[:space:]]+192.0.2.80'
+	upto "bloomctl test www.ads.example"
 	says '^www.ads.example is answered NXDOMAIN now: listed$'
-	step "bloomctl stats"
+	upto "bloomctl stats"
 	shows name_nxdomain
-	step "bloomctl add victim.example --list flood --timeout 1h"
-	! in_client dig +tries=1 +time=1 @192.0.2.53 x7.victim.example >"$T/dig" || fail "an answer: $(cat "$T/dig")"
-	! asked x7.victim.example || fail "x7.victim.example reaches the resolver"
-	step "bloomctl add 203.0.113.7 --list senders --timeout 1h"
+	upto "bloomctl add victim.example *"
+	never_answers x7.victim.example
+	upto "bloomctl add 203.0.113.7 --list senders *"
 	outside 203.0.113.7
 	never_gets_to 203.0.113.7 192.0.2.53 || fail "203.0.113.7 gets through"
-	step "bloomctl scope senders udp/53,tcp/53"
+	upto "bloomctl scope senders *"
 	gets_to 203.0.113.7 192.0.2.53 || fail "203.0.113.7 does not get through to other ports"
-	! in_client dig +tries=1 +time=1 -b 203.0.113.7 @192.0.2.53 of.senders.example >"$T/dig" || fail "$(cat "$T/dig")"
-	! asked of.senders.example || fail "a query of 203.0.113.7 reaches the resolver"
-	step "bloomctl verdict ads count"
-	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 again.ads.example >"$T/dig" || fail "$(cat "$T/dig")"
-	asked again.ads.example || fail "a query that is only counted does not pass"
-	step "bloomctl flush --list flood --yes"
-	in_client dig +tries=1 +time=$((10 * patience)) @192.0.2.53 x8.victim.example >"$T/dig" || fail "$(cat "$T/dig")"
-	asked x8.victim.example || fail "x8.victim.example does not pass"
-	step "bloomctl detach eth0"
-	page_ends
-	in_client dig +tries=1 +time=$((10 * patience)) -b 203.0.113.7 @192.0.2.53 www.example.net >"$T/dig" || fail "$(cat "$T/dig")"
+	never_answers of.senders.example 203.0.113.7
+	upto "bloomctl verdict ads count"
+	answers again.ads.example
+	upto "bloomctl flush --list flood --yes"
+	answers x8.victim.example
+	to_the_end
+	answers www.example.net 203.0.113.7
 	agent_ends
 }
 
-t_resolver_after_the_readme()
-{
-	readme=(eth0)
-	mishap=killed
-	t_resolver
-}
-
-t_resolver_without_bloomd()
-{
-	mishap=down
-	t_resolver
-}
+t_resolver_after_the_readme() { after_the_readme t_resolver eth0; }
+t_resolver_without_bloomd() { without_bloomd t_resolver; }
 
 # --- a game server ----------------------------------------------------------------------------------
 
@@ -134,73 +121,377 @@ t_game_server()
 	rename eth0
 	outside 8.8.8.8 9.9.9.9 192.0.2.7 198.51.100.9 203.0.113.7 203.0.113.8
 	serve_on $game
-	page game-server
-	step "bloomctl policy monitor"
-	step "bloomctl attach eth0 --rollback 60"
-	step "bloomctl commit"
-	step "systemctl enable --now xdp-bloom bloomd"
-	step "bloomctl known on"
+	page game-server 24
+	upto "bloomctl known on"
 	plays 192.0.2.7
 	exits 1 known test 192.0.2.7
 	reaches tcp 192.0.2.7 $((2 * patience)) $game
-	step "bloomctl known test 192.0.2.7"
-	step 'bloomctl allow add 198.51.100.9 --comment "master server"'
-	step "bloomctl policy enforce --rollback 60"
-	step "bloomctl commit"
+	upto "bloomctl policy enforce --rollback 60"
+	upto "bloomctl commit"
 	plays 203.0.113.7
-	step "bloomctl add 203.0.113.0/24 --list attackers --timeout 1h"
+	upto "bloomctl add 203.0.113.0/24 *"
 	plays_not 203.0.113.7
-	step "bloomctl stats"
+	upto "bloomctl stats"
 	shows listed_ipv4_prefix
 	echo 8.8.8.8 >players.txt
 	plays 8.8.8.8
-	step "bloomctl policy monitor"
-	step "bloomctl verdict attackers count"
-	step "bloomctl import players.txt --list players --scope udp/27015"
+	upto "bloomctl import players.txt *"
 	plays 8.8.8.8
 	names_what_it_would_admit
-	step "bloomctl policy allow-only --known --force --rollback 300"
+	upto "bloomctl policy allow-only --known *"
 	plays 8.8.8.8
 	plays 192.0.2.7
 	plays 198.51.100.9
 	plays_not 203.0.113.7
 	plays_not 9.9.9.9
 	! reaches tcp 8.8.8.8 0.5 $game || fail "the scope does not hold"
-	step "bloomctl stats"
+	upto "bloomctl stats"
 	shows admitted
 	shows admitted_known
 	shows not_admitted
-	step "bloomctl commit"
+	upto "bloomctl commit"
 	printf '%s\n' 8.8.8.8 9.9.9.9 >players.txt
-	step "bloomctl import players.txt --list players"
+	upto "bloomctl import players.txt *"
 	plays 9.9.9.9
 	plays 8.8.8.8
-	step "bloomctl test 203.0.113.7 --to udp/27015"
+	upto "bloomctl test 203.0.113.7 --to udp/27015"
 	says '^203.0.113.7 to udp/27015 is dropped now'
-	step 1 "bloomctl test 192.0.2.7 --to udp/27015"
+	upto 1 "bloomctl test 192.0.2.7 --to udp/27015"
 	says '^192.0.2.7 to udp/27015 passes now: known$'
-	step "bloomctl policy monitor"
-	step "bloomctl flush --list players --yes"
-	step "bloomctl verdict attackers drop"
+	upto "bloomctl verdict attackers drop"
 	plays 203.0.113.7
-	step "bloomctl policy enforce"
-	page_ends
+	to_the_end
 	plays 8.8.8.8
 	plays_not 203.0.113.7
 	agent_ends
 }
 
-t_game_server_after_the_readme()
+t_game_server_after_the_readme() { after_the_readme t_game_server eth0; }
+t_game_server_without_bloomd() { without_bloomd t_game_server; }
+
+# --- who is where -----------------------------------------------------------------------------------
+
+# inside DEVICE ADDRESS NAMESPACE: joins a namespace behind the server, whose own address is the network's .1;
+# DEVICE is the server's end.
+inside()
 {
-	readme=(eth0)
-	mishap=killed
-	t_game_server
+	ip netns add "$3"
+	ip link add "$1" netns "$server" type veth peer name eth0 netns "$3"
+	ip -n "$3" link set eth0 up
+	ip -n "$server" link set "$1" up
+	ip -n "$3" addr add "$2/24" dev eth0
+	ip -n "$3" route add default via "${2%.*}.1"
 }
 
-t_game_server_without_bloomd()
+forwards()
 {
-	mishap=down
-	t_game_server
+	in_server sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0
+	in_server sysctl -qw net.ipv4.conf.default.rp_filter=0
+}
+
+# --- a router ---------------------------------------------------------------------------------------
+
+# by NAME: the client reaches the network behind the router over this uplink.
+by()
+{
+	ip -n "$client" route replace 192.168.7.0/24 via "$1"
+}
+
+t_router()
+{
+	trap 'ip netns del "$server-i"' EXIT
+	forwards
+	rename wan0
+	join wan1 1
+	ip -n "$server" addr add 10.78.0.1/24 dev wan1
+	ip -n "$client" addr add 10.78.0.2/24 dev wan1
+	outside 8.8.8.8 9.9.9.9 198.51.100.53
+	ip -n "$server" route add default via 10.77.0.2
+	inside lan0 192.168.7.2 "$server-i"
+	ip -n "$server" addr add 192.168.7.1/24 dev lan0
+	printf '%s\n' 8.8.8.0/24 >"$T/level1.netset"
+	by 10.77.0.1
+	page router 15
+	upto "ip -br link"
+	says '^wan1'
+	upto "bloomctl allow add 198.51.100.53 *"
+	gets_to 8.8.8.8 192.168.7.2 || fail "dropped under monitor"
+	upto "bloomctl stats"
+	shows monitored
+	upto "bloomctl commit"
+	for one in 10.77.0.1 10.78.0.1; do
+		by $one
+		never_gets_to 8.8.8.8 192.168.7.2 || fail "8.8.8.8 gets through by $one"
+		never_gets_to 8.8.8.8 $one || fail "8.8.8.8 gets to the router by $one"
+		gets_to 9.9.9.9 192.168.7.2 || fail "9.9.9.9 does not get through by $one"
+	done
+	never_gets_to 192.168.7.2 8.8.8.8 "$server-i" || fail "an answer of 8.8.8.8 comes in"
+	gets_to 192.168.7.2 9.9.9.9 "$server-i" || fail "no answer of 9.9.9.9"
+	ctl -q add 198.51.100.53 --list other
+	gets_to 192.168.7.2 198.51.100.53 "$server-i" || fail "no answer of whom the allowlist has"
+	allow_only_is_for_servers
+	on_a_vlan
+	on_a_bridge
+	upto 1 "bloomctl test 192.0.2.7"
+	upto "bloomctl stats"
+	[[ $(grep -cE '(^| )listed_ipv4_prefix +[1-9]' "$T/out") -ge 2 ]] || fail "$(cat "$T/out")"
+	upto "bloomctl detach wan1"
+	by 10.78.0.1
+	gets_to 8.8.8.8 192.168.7.2 || fail "wan1 is filtered"
+	by 10.77.0.1
+	never_gets_to 8.8.8.8 192.168.7.2 || fail "wan0 is not filtered"
+	to_the_end
+	gets_to 8.8.8.8 192.168.7.2 || fail "wan0 is filtered"
+	agent_ends
+}
+
+t_router_after_the_readme() { after_the_readme t_router wan0 wan1; }
+t_router_without_bloomd() { without_bloomd t_router; }
+
+allow_only_is_for_servers()
+{
+	ctl -q policy allow-only --force
+	never_gets_to 192.168.7.2 9.9.9.9 "$server-i" || fail "an answer of a stranger comes in"
+	ctl -q policy enforce
+}
+
+# Tagged frames, although the router has no interface for that VLAN: they are judged before.
+on_a_vlan()
+{
+	local before
+
+	before=$(dropped)
+	in_client python3 - <<-'END'
+		import socket, struct
+		one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		one.bind(("x0", 0))
+		ethernet = bytes.fromhex("020000000001" "020000000002" "8100" "000a" "0800")
+		for source in ("8.8.8.8", "9.9.9.9", "8.8.8.9"):
+		    one.send(ethernet + struct.pack("!BBHHHBBH4s4s", 0x45, 0, 60, 1, 0, 64, 17, 0, socket.inet_aton(source),
+		                                    socket.inet_aton("192.168.7.2")) + bytes(40))
+	END
+	wait_for "two drops on a VLAN" eval "[[ \$(dropped) -eq $((before + 2)) ]]"
+}
+
+dropped() { packets listed_ipv4_prefix wan0; }
+
+# lan0 becomes a port of a bridge, and wan1 the other: on an attached port both kinds of frames are judged.
+on_a_bridge()
+{
+	ip -n "$server" link add br0 type bridge
+	ip -n "$server" link set br0 up
+	ip -n "$server" link set wan1 master br0
+	ip -n "$server" link set lan0 master br0
+	ip -n "$server-i" addr add 10.78.0.7/24 dev eth0
+	ip -n "$server-i" route add 8.8.8.8 via 10.78.0.2
+	ip -n "$server-i" route add 9.9.9.9 via 10.78.0.2
+	gets_to 9.9.9.9 10.78.0.7 || fail "9.9.9.9 does not get through a bridge"
+	never_gets_to 8.8.8.8 10.78.0.7 || fail "8.8.8.8 gets through a bridge"
+	ip -n "$server" link set wan1 nomaster
+	ip -n "$server" link set lan0 nomaster
+	ip -n "$server" link del br0
+	ip -n "$server-i" route del 8.8.8.8
+	ip -n "$server-i" route del 9.9.9.9
+}
+
+# --- a container host -------------------------------------------------------------------------------
+
+# Two containers on a bridge; the port 8080 of the host is the port 80 of the first.
+containers()
+{
+	local one
+
+	ip -n "$server" link add docker0 type bridge || skip "no bridges here"
+	ip -n "$server" addr add 172.17.0.1/16 dev docker0
+	ip -n "$server" link set docker0 up
+	ip -n "$client" route add 172.17.0.0/16 via 10.77.0.1
+	for one in 2 3; do
+		inside veth$one 172.17.0.$one "$server-i$one"
+		ip -n "$server" link set veth$one master docker0
+	done
+	in_server nft -f - <<-END || skip "no NAT here"
+		table ip nat {
+			chain prerouting {
+				type nat hook prerouting priority dstnat
+				iifname "eth0" tcp dport 8080 dnat to 172.17.0.2:80
+			}
+		}
+	END
+	nsenter --net="/run/netns/$server-i2" python3 "$root/tests/e2e/peer.py" serve "$T/contained" 80 >/dev/null 2>&1 &
+	contained=$!
+	wait_for "the container" test -e "$T/contained"
+}
+
+containers_go()
+{
+	kill "${contained:-}" 2>/dev/null || true
+	ip netns del "$server-i2"
+	ip netns del "$server-i3"
+}
+
+t_container_host()
+{
+	trap containers_go EXIT
+	forwards
+	rename eth0
+	outside 203.0.113.7 9.9.9.9
+	containers
+	serve_on 22
+	page container-host 17
+	upto "bloomctl scope attackers tcp/8080"
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "dropped under monitor"
+	upto "bloomctl stats"
+	shows monitored
+	upto "bloomctl commit"
+	! reaches tcp 203.0.113.7 0.5 8080 || fail "203.0.113.7 reaches the container"
+	reaches tcp 203.0.113.7 $((2 * patience)) 22 || fail "203.0.113.7 does not reach another port"
+	reaches tcp 9.9.9.9 $((2 * patience)) 8080 || fail "9.9.9.9 does not reach the container"
+	# The port of the container is the one that the filter does not see.
+	ctl -q scope attackers tcp/80
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "the filter sees the port behind NAT"
+	ctl -q scope attackers all
+	never_gets_to 172.17.0.2 203.0.113.7 "$server-i2" || fail "an answer comes in"
+	ctl -q scope attackers tcp/8080
+	gets_to 172.17.0.2 203.0.113.7 "$server-i2" || fail "no answer comes in"
+	upto "bloomctl test 203.0.113.7 --to tcp/8080"
+	says '^203.0.113.7 to tcp/8080 is dropped now: listed$'
+	upto 1 "bloomctl test 203.0.113.7 --to tcp/22"
+	says '^203.0.113.7 to tcp/22 passes now'
+	upto "bloomctl stats"
+	shows scoped_dropped
+	gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container does not reach the Internet"
+	upto "bloomctl attach docker0"
+	says 'docker0 attached in skb mode'
+	upto "bloomctl add 172.17.0.2 --list quarantine"
+	never_gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container reaches the Internet"
+	never_gets_to 172.17.0.2 172.17.0.1 "$server-i2" || fail "the container reaches the host"
+	gets_to 172.17.0.3 9.9.9.9 "$server-i3" || fail "the other container does not reach the Internet"
+	gets_to 172.17.0.2 172.17.0.3 "$server-i2" || fail "the filter sees packets between containers"
+	made_anew
+	elsewhere_it_refuses
+	upto "bloomctl del 172.17.0.2 --list quarantine"
+	gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container does not reach the Internet"
+	to_the_end
+	reaches tcp 203.0.113.7 $((2 * patience)) 8080 || fail "eth0 is filtered"
+	agent_ends
+}
+
+t_container_host_after_the_readme() { after_the_readme t_container_host eth0; }
+
+# As Docker does it when it starts again.
+made_anew()
+{
+	ip -n "$server" link del docker0
+	ip -n "$server" link add docker0 type bridge
+	ip -n "$server" addr add 172.17.0.1/16 dev docker0
+	ip -n "$server" link set veth2 master docker0
+	ip -n "$server" link set veth3 master docker0
+	ip -n "$server" link set docker0 up
+	wait_for "docker0 filtered again" eval "ip -n $server -d link show docker0 | contains prog/xdp"
+	gets_to 172.17.0.3 9.9.9.9 "$server-i3" || fail "the other container does not reach the Internet"
+	never_gets_to 172.17.0.2 9.9.9.9 "$server-i2" || fail "the container reaches the Internet"
+}
+
+elsewhere_it_refuses()
+{
+	! nsenter --net="/run/netns/$server-i3" "$bloomctl" --state "$state" --pin "$pins" --run "$counters" \
+		del 172.17.0.2 --list quarantine 2>"$T/err" || fail "a command in a container changes the list"
+	complains 'another network namespace'
+}
+
+# --- Prometheus and Grafana --------------------------------------------------------------------------
+
+# The places that the page names, for this test alone.
+lay_places()
+{
+	lay_etc
+	mkdir -p /etc/prometheus
+	rm -f /etc/prometheus/*
+	lay_share
+}
+
+other_service() { [[ $1 == "reload prometheus" ]] && start_prometheus; }
+
+start_prometheus()
+{
+	(exec nsenter --net="/run/netns/$server" prometheus --config.file=/etc/prometheus/prometheus.yml \
+		--storage.tsdb.path="$T/tsdb" --web.listen-address=127.0.0.1:9090 >"$T/prometheus" 2>&1) &
+	prometheus=$!
+	wait_for "Prometheus" grep -q "ready to receive web requests" "$T/prometheus"
+}
+
+# answer_shows PATTERN COMMAND: of the page. After a scrape that came late there is nothing to show until the next one.
+answer_shows() { other_command "$2" >"$T/out" 2>"$T/err" && grep -qE -- "$1" "$T/out"; }
+answer_lacks() { other_command "$2" >"$T/out" 2>"$T/err" && ! grep -qE -- "$1" "$T/out"; }
+
+# upto_shows PATTERN COMMAND, upto_lacks PATTERN COMMAND: as upto, and it says so, sooner or later.
+upto_shows() { upto "$2" && wait_for "'$1' from $shown" answer_shows "$1" "${shown:2}"; }
+upto_lacks() { upto "$2" && wait_for "the end of '$1' from $shown" answer_lacks "$1" "${shown:2}"; }
+
+# asks QUERY: what Prometheus answers; promtool takes four times as long to begin.
+asks() { in_server curl -s --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query; }
+asks_for() { asks "$2" | contains "$1"; }
+
+# Whatever a panel asks is a query that Prometheus answers; what stands for a choice of the reader is put in.
+dashboard_is_answered()
+{
+	local query
+
+	in_server python3 - $examples/xdp-bloom-grafana.json >"$T/queries" 2>"$T/out" <<-'END' || fail "$(cat "$T/queries" "$T/out")"
+	import json, sys, urllib.parse, urllib.request
+	for panel in json.load(open(sys.argv[1]))["panels"]:
+	    for target in panel.get("targets", []):
+	        query = target["expr"].replace("$__rate_interval", "1m").replace("$job", ".*").replace("$instance", ".*")
+	        print(query)
+	        asked = urllib.parse.urlencode({"query": query}).encode()
+	        json.load(urllib.request.urlopen("http://127.0.0.1:9090/api/v1/query", asked))["data"]["result"]
+	END
+	[[ $(wc -l <"$T/queries") -ge 20 ]] || fail "the dashboard asks only $(wc -l <"$T/queries")"
+	query=$(head -n 1 "$T/queries")
+	wait_for "an answer to $query" asks_for '"interface":"eth0".*,"1"\]' "$query"
+}
+
+t_prometheus()
+{
+	command -v prometheus >/dev/null && command -v promtool >/dev/null || skip "no prometheus"
+	lay_places
+	rename eth0
+	ctl -q attach eth0
+	ctl -q add 10.77.0.3
+	page prometheus 13
+	upto "*/healthz"
+	says '^ok$'
+	upto "*/metrics"
+	says '^xdp_bloom_enforcing\{interface="eth0"\} 1$'
+	upto "promtool check rules *"
+	says 'SUCCESS: [0-9]+ rules found'
+	upto "promtool check config *"
+	says 'SUCCESS: 1 rule files found'
+	# Not the 15 seconds of the page, nor the minute that is usual between two looks at the rules.
+	sed -i 's/^  scrape_interval: 15s$/  scrape_interval: 1s\n  evaluation_interval: 1s/' /etc/prometheus/prometheus.yml
+	upto "systemctl reload prometheus"
+	wait_for "a scrape" asks_for xdp-bloom 'up == 1'
+	upto_shows 'interface="eth0".*job="xdp-bloom".* => 1 ' "promtool query instant * 'xdp_bloom_enforcing'"
+	blocked 10.77.0.3
+	wait_for "the drops" asks_for eth0 'rate(xdp_bloom_packets_total{reason="listed_ipv4_host",interface="eth0"}[5m]) > 0'
+	upto_shows 'interface="eth0", reason="listed_ipv4_host"\} => 0\.0*[1-9]' "promtool query instant *rate(xdp_bloom_packets_total*"
+	upto_lacks ALERTS "promtool query instant *ALERTS*"
+	dashboard_is_answered
+	an_alert_begins
+	to_the_end
+	wait_for "the end of the metrics" eval '! in_server curl -s -o /dev/null http://127.0.0.1:9101/metrics'
+	kill -TERM $prometheus
+	wait $prometheus || true
+	agent_ends
+}
+
+t_prometheus_after_the_readme() { after_the_readme t_prometheus eth0; }
+
+# Pending at first: the rule waits two minutes before it fires.
+an_alert_begins()
+{
+	ip -n "$server" link del eth0
+	wait_for "the alert" asks_for eth0 'ALERTS{alertname="XdpBloomNotEnforcing"}'
 }
 
 run_tests
