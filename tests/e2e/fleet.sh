@@ -326,6 +326,16 @@ said_once()
 	[[ $(grep -cE -- "$2" "$T/$1/log") -eq 1 ]] || fail "$1 says it again: $(cat "$T/$1/log")"
 }
 
+# says_once HOST PATTERN: the same, but once for each connection.
+says_once()
+{
+	local connections
+
+	says_log "$@"
+	connections=$((1 + $(grep -c ': connected again$' "$T/$1/log" || true)))
+	[[ $(grep -cE -- "$2" "$T/$1/log") -le $connections ]] || fail "$1 says it again: $(cat "$T/$1/log")"
+}
+
 # fleet_rules USER: those of docs/fleet.md, for this fleet, with the password secret.
 fleet_rules() { sed -n "s/^user $1 //p" "$root/docs/fleet.md" | sed 's/{NAME}/{test}/g; s/>[A-Z-]*/>secret/'; }
 

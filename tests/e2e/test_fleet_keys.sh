@@ -10,16 +10,6 @@
 
 forge() { python3 "$root/tests/e2e/fleetforger.py" "$T/redis.sock" "${fleet:-test}" "$@" || fail "not forged: $*"; }
 
-# says_once HOST PATTERN: its log does, sooner or later, and not again while the connection lasts.
-says_once()
-{
-	local connections
-
-	says_log "$@"
-	connections=$((1 + $(grep -c ': connected again$' "$T/$1/log" || true)))
-	[[ $(grep -cE -- "$2" "$T/$1/log") -le $connections ]] || fail "$1 says it again: $(cat "$T/$1/log")"
-}
-
 # count HOST FAMILY{LABEL}
 count() { of "$1" metrics | awk -v name="xdp_bloom_fleet_$2" '$1 == name {print $2}'; }
 counts() { [[ $(count "$1" "$2") -eq $3 ]] || fail "$1: $2 is $(count "$1" "$2"), not $3"; }

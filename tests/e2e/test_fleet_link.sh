@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The link of bloomd to a fleet's server: a driver of it against a real server, and against hostile ones. Each end has
-# its outcome.
+# The link of bloomd to a fleet's server: whom it lets be one, and what a server does to it. Each end has its outcome, which
+# is said once. What a server may answer, unit/redis/test_replies has in full.
 # waits: more than it computes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2119,SC2154
@@ -10,89 +10,35 @@
 
 port=6390
 
-# driver WORD...: asks the lines of $asks; what comes of it is in $T/out.
-driver()
+# meets HOST PATTERN [LINE...]: a host with these lines in its section comes to a server, of which it will say that.
+declare -A outcomes
+meets()
 {
-	printf '%b' "${asks:-}" | in_server timeout 300 "$XB_TEST_DIR/bin/linkdriver" "$@" 2>&1 | tee -a "$T/all" >"$T/out"
+	outcomes[$1]=$2
+	configure_host "$1" "${@:3}"
+	up "$1"
 }
 
-# links WORD... / ends OUTCOME WORD...: it is ready and answers all / it is lost with this outcome.
-links() { driver "$@" || fail "$*: $(cat "$T/out")"; grep -qx ready "$T/out" || fail "$*: not ready"; }
-ends()
+have_said()
 {
-	! driver "${@:2}" || fail "${*:2}: not lost: $(cat "$T/out")"
-	grep -q "^lost $1: " "$T/out" || fail "${*:2}: not $1: $(cat "$T/out")"
-	[[ $(grep -c '^lost ' "$T/out") -eq 1 ]] || fail "${*:2}: lost more than once"
-	! LC_ALL=C grep -q '[^ -~]' "$T/out" || fail "${*:2}: what is said cannot be shown: $(cat -v "$T/out")"
-}
-says() { grep -qE "$1" "$T/out" || fail "it does not say '$1': $(cat "$T/out")"; }
+	local host
 
-# server_begins WORD...: a real one, on a socket, and on what the words say.
-server_begins() { serve_fleet --bind 127.0.0.1 127.0.0.2 --dir "$T" "$@"; }
-server_ends() { kill -9 "$redis" 2>/dev/null; wait "$redis" 2>/dev/null || true; rm -f "$T/redis.sock"; }
-
-t_requests_and_answers()
-{
-	server_begins --port $port
-	asks='PING\nSET a b\nGET a\nGET none\nINCR n\nXADD log 1-0 e hello\nXRANGE log - +\nNONSENSE\nSET big @8000000\nGET big\nGET none\nXRANGE log 2-0 +\n'
-	for url in "unix:$T/redis.sock" "redis://127.0.0.1:$port" "redis://localhost:$port"; do
-		in_server redis-cli -p $port flushall >/dev/null
-		links "$url"
-		cat >"$T/wanted" <<-END
-			ready
-			status PONG
-			status OK
-			string b
-			nil
-			number 1
-			string 1-0
-			array of 1
-			  array of 2
-			    string 1-0
-			    array of 2
-			      string e
-			      string hello
-		END
-		head -n 13 "$T/out" | diff "$T/wanted" - || fail "$url: other answers"
-		says "^error ERR unknown command 'NONSENSE'"
-		says '^string of 8000000$'
-		# After an answer so large that its memory is given back.
-		[[ $(tail -n 2 "$T/out") == $'nil\narray of 0' ]] || fail "$url: $(tail -n 3 "$T/out")"
-	done
-	# The link is closed in an answer.
-	asks='PING\n' CLOSES=1 links "unix:$T/redis.sock"
-	server_ends
-}
-
-t_no_server()
-{
-	ends no-connection redis://127.0.0.1:$port
-	ends no-connection "unix:$T/none.sock"
-	ends no-name redis://no.such.host.invalid
-	for url in http://x redis:// redis://a:b@c redis://a:0 redis://a:65536 'redis://[::1' redis://a/1 unix:x; do
-		! driver "$url" || fail "$url is one"
-		says '^refused: '
+	for host in "${!outcomes[@]}"; do
+		logs "$host" "fleet: ${outcomes[$host]}.*; what is listed stays$" || return 1
 	done
 }
 
-t_passwords()
+# each_says_it: and they can go on, and nothing of what they say cannot be shown.
+each_says_it()
 {
-	server_begins --port $port --requirepass hidden-1
-	in_server redis-cli -p $port -a hidden-1 ACL SETUSER bloom on '>hidden-2' allkeys +ping +get +set >/dev/null 2>&1
-	echo hidden-1 >"$T/default" && echo hidden-2 >"$T/bloom" && echo hidden-3 >"$T/wrong" && : >"$T/empty"
-	asks='PING\n'
-	links -p "$T/default" redis://127.0.0.1:$port
-	links -u bloom -p "$T/bloom" "unix:$T/redis.sock"
-	ends auth -p "$T/wrong" redis://127.0.0.1:$port
-	ends auth -u bloom -p "$T/default" redis://127.0.0.1:$port
-	ends auth redis://127.0.0.1:$port
-	says NOAUTH
-	ends no-key -p "$T/none" redis://127.0.0.1:$port
-	ends no-key -p "$T/empty" redis://127.0.0.1:$port
-	mkfifo "$T/fifo"
-	ends no-key -p "$T/fifo" redis://127.0.0.1:$port
-	! grep -q hidden "$T/all" || fail "a password is shown: $(cat "$T/all")"
-	server_ends
+	local host
+
+	(wait_for "an outcome" have_said) || fail "$(head -n 3 "$T"/*/log)"
+	for host in "${!outcomes[@]}"; do
+		kill -0 "${host_pid[$host]}" || fail "bloomd of $host has ended"
+		says_once "$host" "fleet: ${outcomes[$host]}"
+		! LC_ALL=C grep -q '[^ -~]' "$T/$host/log" || fail "what $host says cannot be shown: $(cat -v "$T/$host/log")"
+	done
 }
 
 # certificate NAME CN SIGNER: NAME.crt and .key, signed by SIGNER.
@@ -104,144 +50,97 @@ certificate()
 }
 authority() { openssl req -x509 -newkey rsa:2048 -nodes -keyout "$T/$1.key" -out "$T/$1.crt" -subj "/CN=$1" -days 2 2>/dev/null; }
 
-t_tls()
+# A server by TLS, which wants a certificate and a password.
+t_who_is_let_in()
 {
+	local ca="ca = $T/ca.crt" mine=("cert = $T/client.crt" "cert-key = $T/client.key") word name
+
 	authority ca && authority other && certificate server localhost ca && certificate client client ca
 	certificate stranger stranger other
-	server_begins --port 0 --tls-port $port --tls-cert-file "$T/server.crt" --tls-key-file "$T/server.key" \
-		--tls-ca-cert-file "$T/ca.crt"
-	local mine=(-a "$T/ca.crt" -c "$T/client.crt" -k "$T/client.key")
-	asks='PING\nSET big @8000000\nGET big\n'
-	links "${mine[@]}" rediss://localhost:$port
-	says '^string of 8000000$'
-	asks='PING\n'
-	links "${mine[@]}" rediss://127.0.0.1:$port
-	ends tls -a "$T/other.crt" -c "$T/client.crt" -k "$T/client.key" rediss://localhost:$port
-	ends tls "${mine[@]:2}" rediss://localhost:$port
-	# The certificate is for other addresses.
-	ends tls "${mine[@]}" rediss://127.0.0.2:$port
-	# It asks for a certificate of ours.
-	ends tls -a "$T/ca.crt" rediss://localhost:$port
-	ends tls -a "$T/ca.crt" -c "$T/stranger.crt" -k "$T/stranger.key" rediss://localhost:$port
-	ends no-key -a "$T/none.crt" rediss://localhost:$port
-	ends no-key -a "$T/ca.crt" -c "$T/client.crt" -k "$T/server.key" rediss://localhost:$port
-	# In the clear to a port of TLS.
-	! driver redis://localhost:$port || fail "ready without TLS"
-	server_ends
-}
-
-# A driver that waits for lines: its number is $driver, and what is written to 7 it asks.
-begin_driver()
-{
-	mkfifo "$T/asks"
-	nsenter --net="/run/netns/$server" timeout 300 "$XB_TEST_DIR/bin/linkdriver" redis://127.0.0.1:$port <"$T/asks" \
-		>"$T/out" 2>&1 &
-	driver=$!
-	exec 7>"$T/asks"
-	wait_for "ready" grep -qx ready "$T/out"
-}
-
-t_server_killed()
-{
-	server_begins --port $port
-	begin_driver
-	server_ends
-	! wait "$driver" || fail "not lost"
-	exec 7>&-
-	says '^lost closed: '
-	# It stays, and says nothing.
-	server_begins --port $port
-	kill -STOP "$redis"
-	asks='PING\n' ends timeout -s 1 redis://127.0.0.1:$port
-	kill -CONT "$redis"
-	wait_for "an answer before it says nothing" says_no_more
-	server_ends
-}
-
-says_no_more()
-{
-	asks='PING\nXREAD BLOCK 0 STREAMS none 0\n' ends timeout -s 2 redis://127.0.0.1:$port
-	grep -q '^status PONG$' "$T/out"
-}
-
-t_process_has_no_rights()
-{
-	local pid
-
-	server_begins --port $port
-	begin_driver
-	pid=$(pgrep -x bloomd-redis)
-	grep -qx $'Uid:\t65534\t65534\t65534\t65534' "/proc/$pid/status" || fail "it is not nobody"
-	grep -qx $'CapEff:\t0000000000000000' "/proc/$pid/status" || fail "it has capabilities"
-	grep -qx $'NoNewPrivs:\t1' "/proc/$pid/status" || fail "it may get privileges"
-	grep -qx $'Seccomp:\t2' "/proc/$pid/status" || fail "it has all system calls"
-	[[ $(find "/proc/$pid/fd" -type l | wc -l) -eq 5 ]] || fail "it has other descriptors: $(ls -l "/proc/$pid/fd")"
-	# Killed, it is missed.
-	kill -9 "$pid"
-	wait_for "the end" grep -q '^lost failed: bloomd-redis ended with signal 9$' "$T/out"
-	exec 7>&-
-	server_ends
-}
-
-# hostile_server KIND: $peer is its number.
-hostile_server()
-{
-	rm -f "$T/hostile.sock"
-	python3 "$root/tests/e2e/hostileserver.py" "$T/hostile.sock" "$1" &
-	peer=$!
-	wait_for "a hostile server" test -S "$T/hostile.sock"
-}
-
-# hostile KIND OUTCOME [SECONDS]
-hostile()
-{
-	local most=0 now pid one
-
-	hostile_server "$1"
-	asks='GET a\n' ends "$2" -s "${3:-60}" "unix:$T/hostile.sock" &
-	one=$!
-	while kill -0 $one 2>/dev/null; do
-		pid=$(pgrep -x bloomd-redis) && now=$(awk '/^VmRSS/ {print $2}' "/proc/$pid/status" 2>/dev/null) &&
-			[[ ${now:-0} -gt $most ]] && most=$now
-		rest 0.02
+	for word in right wrong gone empty fifo; do
+		(umask 077 && echo "hidden-$word" >"$T/$word")
 	done
-	wait $one || fail "$1: $(cat "$T/out")"
-	kill -9 $peer && wait $peer 2>/dev/null || true
-	[[ $most -lt 262144 ]] || fail "$1: bloomd-redis takes $most KiB"
+	cp "$T/ca.crt" "$T/gone.crt"
+	lines=("url = rediss://localhost:$port" "password-file = $T/right")
+	meets no-password "no-key: " "$ca" "${mine[@]}" "password-file = $T/gone"
+	meets empty-password "no-key: " "$ca" "${mine[@]}" "password-file = $T/empty"
+	meets fifo-password "no-key: " "$ca" "${mine[@]}" "password-file = $T/fifo"
+	meets gone-ca "no-key: " "ca = $T/gone.crt" "${mine[@]}"
+	rm "$T/gone" "$T/fifo" "$T/gone.crt"
+	: >"$T/empty"
+	mkfifo "$T/fifo"
+	outcomes=() # before there is a server, they all say that
+	serve_fleet --bind 127.0.0.1 127.0.0.2 --dir "$T" --port 0 --tls-port $port --tls-cert-file "$T/server.crt" \
+		--tls-key-file "$T/server.key" --tls-ca-cert-file "$T/ca.crt" --requirepass hidden-right
+	ask_redis() { redis-cli -s "$T/redis.sock" --no-auth-warning -a hidden-right "$@"; }
+	ask_redis acl setuser bloom on '>hidden-bloom' '~*' '&*' +@all >"$T/out"
+	(umask 077 && echo hidden-bloom >"$T/bloom")
+	for name in no-password empty-password fifo-password gone-ca; do
+		outcomes[$name]="no-key: "
+	done
+	meets wrong-password 'auth: .*WRONGPASS' "$ca" "${mine[@]}" "password-file = $T/wrong"
+	meets password-of-another 'auth: .*WRONGPASS' "$ca" "${mine[@]}" 'user = bloom'
+	meets wrong-ca 'tls: ' "ca = $T/other.crt" "${mine[@]}"
+	meets no-ca 'tls: ' "${mine[@]}"
+	meets another-address 'tls: ' "$ca" "${mine[@]}" "url = rediss://127.0.0.2:$port"
+	meets no-certificate 'tls: ' "$ca"
+	meets stranger 'tls: ' "$ca" "cert = $T/stranger.crt" "cert-key = $T/stranger.key"
+	meets another-key 'no-key: ' "$ca" "${mine[0]}" "cert-key = $T/server.key"
+	meets in-the-clear '[a-z-]*: ' "url = redis://localhost:$port"
+	meets nobody-there 'no-connection: ' "url = redis://127.0.0.1:$((port + 1))"
+	meets no-socket 'no-connection: ' "url = unix:$T/none.sock"
+	meets no-name 'no-name: ' 'url = rediss://no.such.host.invalid' "$ca"
+	joins a "$ca" "${mine[@]}"
+	joins b "$ca" "${mine[@]}" "url = rediss://127.0.0.1:$port" 'user = bloom' "password-file = $T/bloom"
+	adds a b 192.0.2.1
+	lines=()
+	meets without-password 'auth: .*NOAUTH'
+	each_says_it
+	! grep hidden "$T"/*/log || fail "a password is shown"
+	# An answer of 8 MB comes through.
+	ask_redis eval "redis.call('hset', KEYS[1], 'x', ('x'):rep(10000):rep(800))" 1 'xb:{test}:reports' >"$T/out"
+	ask_redis config resetstat >"$T/out"
+	wait_for "the reports" called hgetall 4
+	adds b a 192.0.2.2
+	! logs a 'what is listed stays' || fail "the connection was lost: $(cat "$T/a/log")"
 }
 
-# Of what else a server may say, see unit/redis/test_replies.
+# all_have_said: and meanwhile no process of theirs takes too much memory, in kB.
+most=0
+all_have_said()
+{
+	local pid now
+
+	for pid in $(pgrep -x 'bloomd|bloomd-redis'); do
+		now=$(awk '/^VmHWM/ {print $2}' "/proc/$pid/status" 2>/dev/null)
+		[[ ${now:-0} -le $most ]] || most=$now
+	done
+	have_said
+}
+
+# Each is a server of its own.
 t_hostile_servers()
 {
-	hostile endless-bulk too-large
-	hostile endless-array too-large
-	hostile endless-line protocol
-	hostile huge-length timeout 1
-	hostile many-arrays too-large
-	hostile deep too-large
-	hostile garbage protocol
-	hostile half closed
-	hostile nothing closed
-	hostile denied auth
-	hostile silent timeout 1
-	hostile mute timeout 1
-}
+	local kind begun=$SECONDS
+	local -A kinds=(
+		[endless-bulk]=too-large [endless-array]=too-large [many-arrays]=too-large [deep]=too-large
+		[endless-line]=protocol [garbage]=protocol [twice]=protocol [endless-answers]=protocol
+		[huge-length]=timeout [silent]=timeout [mute]=timeout [half]=closed [nothing]=closed [denied]=auth
+	)
 
-t_answers_to_nothing()
-{
-	local kind
-
-	mkfifo "$T/asks"
-	exec 7<>"$T/asks" # the input does not end
-	for kind in twice endless-answers; do
-		hostile_server $kind
-		echo GET a >&7
-		in_server timeout 300 "$XB_TEST_DIR/bin/linkdriver" "unix:$T/hostile.sock" <"$T/asks" >"$T/out" 2>&1 || true
-		says '^status '
-		says '^lost protocol: the server sent an answer without a request'
-		kill -9 $peer
-		wait $peer 2>/dev/null || true
+	for kind in "${!kinds[@]}"; do
+		python3 "$root/tests/e2e/hostileserver.py" "$T/$kind.sock" "$kind" >"$T/times" &
+		wait_for "a server" test -S "$T/$kind.sock"
+		meets "$kind" "${kinds[$kind]}: " "url = unix:$T/$kind.sock"
 	done
+	until all_have_said; do
+		[[ $((SECONDS - begun)) -lt $((60 * patience)) ]] || fail "$(head -n 3 "$T"/*/log)"
+		rest 0.05
+	done
+	is_sanitized || [[ $most -lt 262144 ]] || fail "a process takes $most KiB"
+	each_says_it
+	says_log twice 'the server sent an answer without a request'
+	says_log endless-answers 'the server sent an answer without a request'
 }
 
 name_server

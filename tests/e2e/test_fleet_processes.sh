@@ -29,12 +29,23 @@ has_two()
 	reader=$(connections "$1" | sed -n 1p)
 }
 
+# has_no_rights PID
+has_no_rights()
+{
+	grep -qx $'Uid:\t65534\t65534\t65534\t65534' "/proc/$1/status" || fail "it is not nobody"
+	grep -qx $'CapEff:\t0000000000000000' "/proc/$1/status" || fail "it has capabilities"
+	grep -qx $'NoNewPrivs:\t1' "/proc/$1/status" || fail "it may get privileges"
+	grep -qx $'Seccomp:\t2' "/proc/$1/status" || fail "it has all system calls"
+	[[ $(find "/proc/$1/fd" -type l | wc -l) -eq 5 ]] || fail "it has other descriptors: $(ls -l "/proc/$1/fd")"
+}
+
 t_connections_that_are_killed()
 {
 	local reader
 
 	fleet a b
 	has_two b
+	has_no_rights "$reader"
 	kill -KILL "$reader"
 	says_log b 'fleet: failed: bloomd-redis ended with signal 9; what is listed stays'
 	adds a b 192.0.2.1

@@ -121,7 +121,7 @@ t_backoff()
 	local host
 
 	for host in a b; do
-		nsenter --net="/run/netns/$server" python3 "$root/tests/e2e/refusing.py" "$T/$host.sock" >"$T/$host.times" &
+		nsenter --net="/run/netns/$server" python3 "$root/tests/e2e/hostileserver.py" "$T/$host.sock" loading >"$T/$host.times" &
 		wait_for "a server" test -S "$T/$host.sock"
 		configure_host $host "url = unix:$T/$host.sock"
 		up $host
