@@ -119,7 +119,7 @@ down()
 	wait "${host_pid[$1]}" || true
 }
 
-# stands HOST POINT: its bloomd, which is begun, comes to this fault point, and stands still there.
+# stands HOST POINT: its bloomd is started, and stands still at this fault point. continues HOST: it goes on.
 stands()
 {
 	XB_PAUSE=$2 up "$1" "$XB_TEST_DIR/bin/bloomd-fault"
@@ -127,7 +127,7 @@ stands()
 }
 continues() { kill -CONT "${host_pid[$1]}"; }
 
-# dies HOST POINT: as stands, but it ends there.
+# dies HOST POINT: it is started, and ends there.
 dies()
 {
 	XB_FAULT=$2 up "$1" "$XB_TEST_DIR/bin/bloomd-fault"

@@ -226,57 +226,56 @@ t_an_answer_to_a_snapshot_that_was_renewed()
 	[[ $(grep -c 'from 1 to 1 entries: nothing is changed' "$T/b/log") -eq 1 ]] || fail "it asks again: $(cat "$T/b/log")"
 }
 
-# No room for the files: what is there stays whole.
-t_the_disk_of_the_files_is_full()
+# are_whole HOST: of each chunk, the size that the manifest says, as far as it can be seen: a new host takes all of it.
+are_whole()
+{
+	follower "$1"
+	in_fleet "$1"
+	has "$1" 192.0.2.1 || fail "the files are not whole"
+}
+
+# b_looks: and takes nothing.
+b_looks()
+{
+	local before
+
+	before=$(metric b unchanged)
+	wait_for "b to look" has_more b unchanged "$before"
+}
+
+# What is there stays whole.
+t_writing_them_fails()
 {
 	mkdir -p "$T/disk"
 	mount -t tmpfs -o size=256k xbt "$T/disk"
 	mkdir "$T/disk/files"
 	ln -s "$T/disk/files" "$T/files"
 	b_follows_a 192.0.2.1
+	# No room.
 	many 20000
 	of a -q import "$T/many"
 	says_log a "fleet: cannot write the snapshot as files: $T/files: cannot write .*: No space left on device; those of before stay"
 	[[ $(metric a not-written) -gt 0 ]] || fail "no metric"
 	[[ ! -e $T/files/.new ]] || fail "a part is left"
-	is_whole || fail "what is there is not whole"
+	are_whole c
 	mount -o remount,size=8m "$T/disk"
 	comes b 20.0.78.31
 	says_log a 'snapshots are written as files again'
-}
-
-# Of each chunk, the size that the manifest says, as far as it can be seen: a new host takes all of it.
-is_whole()
-{
-	follower e
-	in_fleet e
-	has e 192.0.2.1
-}
-
-# The process that writes the files is killed between a whole file and its name.
-t_killed_while_it_writes()
-{
-	b_follows_a 192.0.2.1
+	# The process that writes them is killed between a whole file and its name.
 	down a
 	XB_FAULT=fleet-file:2 up a "$XB_TEST_DIR/bin/bloomd-fault"
 	in_fleet a
 	of a -q add 192.0.2.2
 	says_log a 'cannot write the snapshot as files: its process was ended; those of before stay'
 	[[ -e $T/files/.new ]] || fail "it was not killed there"
-	before=$(metric b unchanged)
-	wait_for "b to look" has_more b unchanged "$before"
+	b_looks
 	has_not b 192.0.2.2 || fail "a part of it is taken"
-	is_whole || fail "what is there is not whole"
+	are_whole d
 	down a
 	up a
 	comes b 192.0.2.2
 	[[ ! -e $T/files/.new ]] || fail "what was left stays"
-}
-
-# The server comes back without what it had: the files do not go back.
-t_the_server_is_older_than_the_files()
-{
-	b_follows_a 192.0.2.1
+	# The server comes back without what it had: the files do not go back.
 	down a
 	redis_dies
 	rm -r "$T/redis"
@@ -284,8 +283,7 @@ t_the_server_is_older_than_the_files()
 	configure_host z "key-file = $T/key" "snapshot-dir = $T/files"
 	up z
 	says_log z "fleet: the server's snapshot is older than the files in $T/files, which stay; to begin anew, remove them"
-	before=$(metric b unchanged)
-	wait_for "b to look" has_more b unchanged "$before"
+	b_looks
 	has b 192.0.2.1 || fail "it is gone with the server"
 }
 

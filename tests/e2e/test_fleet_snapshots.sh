@@ -79,28 +79,6 @@ t_after_100_000_changes()
 
 have_tried() { [[ $(grep -c '"SET" "xb:{test}:lease"' "$T/monitor") -ge $1 ]]; }
 
-# It has put its chunks on the server, but not what says that they are a snapshot.
-t_a_maker_that_dies()
-{
-	local before
-
-	fleet b
-	of b -q add 192.0.2.1
-	configure_host a 'snapshot-every = 1'
-	dies a fleet-chunks
-	snapshot
-	before=$id
-	[[ $chunks -gt 0 && $lasting -eq $chunks ]] || fail "$lasting of $chunks chunks stay"
-	[[ $(ask_redis --raw get 'xb:{test}:chunks' | grep -c .) -eq 2 ]] || fail "$(ask_redis get 'xb:{test}:chunks')"
-	grep -v "$before" <(ask_redis --raw keys 'xb:{test}:*:*:0') >"$T/left" || fail "it left nothing"
-	# As if its lease were over.
-	ask_redis del 'xb:{test}:lease' >"$T/out"
-	up a
-	wait_for "the next snapshot" is_newer "$before"
-	[[ $(xargs -r redis-cli -s "$T/redis.sock" exists <"$T/left") == 0 ]] || fail "what it left is still there"
-	wait_for "an end of older chunks" only_newest_lasts
-}
-
 # It is about to begin a log, and loses only the connection by which it would. It tries again.
 t_a_connection_that_ends_before_a_log_begins()
 {
@@ -117,9 +95,24 @@ t_a_connection_that_ends_before_a_log_begins()
 	[[ $(log_length) -eq 1 ]] || fail "$(log_length) entries"
 }
 
-# As a machine that is suspended: its clock says that the lease is still its own. Another host has it, and no snapshot of
-# the sleeper replaces what that one makes; first before it asks who has the lease, then before its transaction.
-t_a_maker_that_slept()
+# makes_none WHEN: a, which stood still, goes on and makes no snapshot in the place of the newest one.
+makes_none()
+{
+	local before
+
+	snapshot
+	before=$id
+	continues a
+	says_log a 'cannot make a snapshot: it took longer than the lease'
+	snapshot
+	[[ $id == "$before" ]] || fail "$1: it was made all the same"
+}
+
+# First a machine is suspended: its clock says that the lease is still its own. Another host has it, and no snapshot of the
+# sleeper replaces what that one makes, neither before it asks who has the lease nor before its transaction. Then it dies,
+# when it has put its chunks on the server, but not what says that they are a snapshot. With --all its lease is over before it
+# has all chunks on the server: meanwhile others may have made a newer one.
+t_a_maker_that_sleeps_or_dies()
 {
 	local before window
 
@@ -128,13 +121,8 @@ t_a_maker_that_slept()
 	configure_host a 'snapshot-every = 1'
 	for window in fleet-chunks:1 fleet-appends:1; do
 		stands a $window
-		snapshot
-		before=$id
 		ask_redis set 'xb:{test}:lease' somebody px 600000 >"$T/out"
-		continues a
-		says_log a 'cannot make a snapshot: it took longer than the lease'
-		snapshot
-		[[ $id == "$before" ]] || fail "$window: it was made all the same"
+		makes_none $window
 		[[ $(ask_redis --raw get 'xb:{test}:lease') == somebody ]] || fail "$window: it ended the lease of somebody else"
 		adds a b 192.0.2.2
 		of a -q del 192.0.2.2
@@ -142,28 +130,23 @@ t_a_maker_that_slept()
 		down a
 		ask_redis del 'xb:{test}:lease' >"$T/out"
 	done
-	up a
-	wait_for "another" is_newer "$before"
-	wait_for "an end of older chunks" only_newest_lasts
-}
-
-# Its lease is over before it has all chunks on the server: meanwhile others may have made a newer one.
-t_a_maker_that_is_too_slow()
-{
-	local before
-
-	[[ -n ${XB_TEST_ALL:-} ]] || skip "it waits for a minute: only with --all"
-	fleet b
-	of b -q add 192.0.2.1
-	configure_host a 'snapshot-every = 1'
-	stands a fleet-chunks
-	sleep 65
+	dies a fleet-chunks
 	snapshot
 	before=$id
-	continues a
-	says_log a 'cannot make a snapshot: it took longer than the lease'
-	snapshot
-	[[ $id == "$before" ]] || fail "it was made all the same"
+	grep -v "$before" <(ask_redis --raw keys 'xb:{test}:*:*:0') >"$T/left" || fail "it left nothing"
+	[[ $chunks -gt 0 && $lasting -eq $chunks ]] || fail "$lasting of $chunks chunks stay"
+	[[ $(ask_redis --raw get 'xb:{test}:chunks' | grep -c .) -ge 2 ]] || fail "$(ask_redis get 'xb:{test}:chunks')"
+	# As if its lease were over.
+	ask_redis del 'xb:{test}:lease' >"$T/out"
+	up a
+	wait_for "the next snapshot" is_newer "$before"
+	[[ $(xargs -r redis-cli -s "$T/redis.sock" exists <"$T/left") == 0 ]] || fail "what it left is still there"
+	wait_for "an end of older chunks" only_newest_lasts
+	[[ -n ${XB_TEST_ALL:-} ]] || return 0
+	down a
+	stands a fleet-chunks
+	rest 65
+	makes_none "too late"
 }
 
 # Away for so long that the log does not go back to where it was. What differs is changed, and nothing else: a source

@@ -194,13 +194,7 @@ t_mail()
 	says '^9.8.8.8 to tcp/993 is dropped now: listed$'
 }
 
-t_mail_after_the_readme()
-{
-	readme=(eth0)
-	mishap=killed
-	starts bloomd
-	t_mail
-}
+t_mail_after_the_readme() { starts bloomd && after_the_readme t_mail eth0; }
 
 # What the page says of the lists at that point, and of a source that is in none; 192.0.2.7 is in one from then on.
 counts_first()
