@@ -159,7 +159,7 @@ t_recipe()
 	rm "$T/fail2ban/jail.local"
 	printf '[sshd]\nenabled = true\nbackend = polling\nlogpath = %s\n' "$T/auth.log" >"$T/fail2ban/jail.d/logs.local"
 	is_packaged || lay_bloomctl
-	page fleet 20
+	page fleet 21
 	upto "systemctl enable --now xdp-bloom bloomd"
 	wait_for "the log" is_reading
 	mkdir -p /etc/fail2ban/action.d /etc/fail2ban/jail.d

@@ -458,7 +458,7 @@ t_prometheus()
 	rename eth0
 	ctl -q attach eth0
 	ctl -q add 10.77.0.3
-	page prometheus 13
+	page prometheus 14
 	upto "*/healthz"
 	says '^ok$'
 	upto "*/metrics"
