@@ -57,16 +57,21 @@ t_another_server()
 	grep -q 'default' "$T/a/err" || fail "$(cat "$T/a/err")"
 }
 
-# As if the key were lost.
+# Another name alone, and with another key, as if that were lost.
 t_another_name_and_key()
 {
-	local host
+	local host key
 
 	fleet_with_key a b
 	adds a b 192.0.2.1
 	new_key other
-	for host in a b; do
-		section $host 'name = other' "key-file = $T/other"
+	for key in key other; do
+		for host in a b; do
+			section $host "name = with-$key" "key-file = $T/$key"
+		done
+		for host in a b; do
+			wait_for "$host in the other fleet" shows $host "^with-$key: reading$"
+		done
 	done
 	of a -q add 192.0.2.2
 	of b -q add 192.0.2.3
