@@ -31,8 +31,7 @@ name_server()
 		sed -nE 's/^(.*) server v=([^ ]*) .*/# server: \1 \2/p'
 }
 
-# serve_fleet OPTION...: in the server's namespace, or in $redis_namespace, at redis.sock or $redis_socket. $redis is its
-# number.
+# serve_fleet OPTION...: in the server's namespace, or in $redis_namespace. $redis is its number.
 serve_fleet()
 {
 	local program
@@ -40,7 +39,7 @@ serve_fleet()
 	server_program
 	# By its name it knows what it is to do.
 	ln -sf "$program" "$T/redis-server"
-	nsenter --net="/run/netns/${redis_namespace:-$server}" "$T/redis-server" --unixsocket "${redis_socket:-$T/redis.sock}" \
+	nsenter --net="/run/netns/${redis_namespace:-$server}" "$T/redis-server" --unixsocket "$T/redis.sock" \
 		--save '' "$@" >>"$T/redis.log" 2>&1 &
 	redis=$!
 	(wait_for "the server" redis_answers) || fail "redis-server: $(tail -n 3 "$T/redis.log")"
@@ -54,7 +53,7 @@ redis()
 }
 
 ask_redis() { redis-cli -s "$T/redis.sock" "$@"; }
-redis_answers() { [[ $(redis-cli -s "${redis_socket:-$T/redis.sock}" ping 2>&1) =~ PONG|NOAUTH ]]; }
+redis_answers() { [[ $(ask_redis ping 2>&1) =~ PONG|NOAUTH ]]; }
 
 redis_dies()
 {

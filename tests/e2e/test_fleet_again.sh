@@ -49,20 +49,17 @@ replace_by()
 	redis
 }
 
-# loses HOST NAME: the server has what NAME says, and takes nothing until `takes`; the host sees that.
+# loses HOST NAME: the server has what NAME says, and refuses to take anything until `takes`; the host sees that.
 loses()
 {
 	redis_dies
 	rm -r "$T/redis"
 	mv "$T/$2" "$T/redis"
-	# Nobody finds it before it is told to wait.
-	redis_socket=$T/hidden.sock redis
-	redis-cli -s "$T/hidden.sock" client pause 600000 write >"$T/out"
-	mv "$T/hidden.sock" "$T/redis.sock"
+	redis --min-replicas-to-write 1
 	says_log "$1" 'has lost entries behind'
 	wait_for "the end of the log" has_read_all "$1"
 }
-takes() { ask_redis client unpause >"$T/out"; }
+takes() { ask_redis config set min-replicas-to-write 0 >"$T/out"; }
 
 # watches HOST: whether the entry is listed there, from now on.
 watches()

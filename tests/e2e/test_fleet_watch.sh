@@ -79,6 +79,8 @@ tries_again()
 t_the_log_changes_meanwhile()
 {
 	fleet a b
+	# Meanwhile nobody makes a snapshot, which takes a transaction as well.
+	ask_redis set 'xb:{test}:lease' somebody px 600000 >"$T/out"
 	# Its beginning goes.
 	a_stands "add 192.0.2.1"
 	ask_redis xtrim 'xb:{test}:log' maxlen 1 >"$T/out"
@@ -104,7 +106,7 @@ t_the_log_changes_meanwhile()
 	published a
 	# It is deleted.
 	a_stands "add 192.0.2.5"
-	ask_redis del 'xb:{test}:log' >"$T/out"
+	ask_redis del 'xb:{test}:log' 'xb:{test}:lease' >"$T/out"
 	continues a
 	comes b 192.0.2.5
 	agree - a b
