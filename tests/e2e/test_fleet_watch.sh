@@ -14,7 +14,7 @@ puts()
 {
 	local begun=${EPOCHREALTIME/./} pause
 
-	publishes 1 of "$1" -q add "$2"
+	publishes 1 of "$1" -q add "$2" || fail "$2: $(cat "$T/$1/err")"
 	published "$1"
 	pause=$((${EPOCHREALTIME/./} - begun + 200000))
 	printf -v pause %d.%06d $((pause / 1000000)) $((pause % 1000000))
@@ -26,7 +26,7 @@ asked_to_write() { sed -nE 's/^[^"]*"(WATCH|MULTI|XADD|EXEC|UNWATCH)".*/\1/p' "$
 
 t_one_round_trip()
 {
-	local monitor number=1
+	local monitor
 
 	fleet a
 	puts a 192.0.2.1
@@ -41,21 +41,21 @@ t_one_round_trip()
 are_quick()
 {
 	: >"$T/asked"
-	puts a "192.0.2.$((++number))"
-	puts a "192.0.2.$((++number))"
+	puts a "192.0.2.$((++fresh))"
+	puts a "192.0.2.$((++fresh))"
 	[[ $(asked_to_write) == "MULTI XADD EXEC WATCH MULTI XADD EXEC WATCH " ]]
 }
 
 # a_stands CHANGES: a is started, has published an entry, watches the end of the log, and stands before it appends its second
 # entry, which has these changes, lines for batch.
-number=10
+fresh=10 # of the addresses that it lists
 a_stands()
 {
 	down a
 	XB_PAUSE=fleet-appends:2 up a "$XB_TEST_DIR/bin/bloomd-fault"
 	in_fleet a
-	puts a "192.0.2.$((++number))"
-	of a -q batch - <<<"$1"
+	puts a "192.0.2.$((++fresh))"
+	of a -q batch - <<<"$1" || fail "of these changes: $(cat "$T/a/err")"
 	wait_for "a to publish" is_stopped "${host_pid[a]}"
 }
 
