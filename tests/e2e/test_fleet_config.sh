@@ -41,6 +41,10 @@ t_lines()
 		colour = red
 		snapshot-dir = $T/files
 	END
+	for line in redis:// redis://a:0 redis://a:65536 redis://a:1x redis://[::1 redis://a/0 http://a; do
+		configure_host a "cleartext = yes" "url = $line"
+		refuses "'${line//[/\\[}' is no server of a fleet"
+	done
 	for line in /none "$T/key" relative; do
 		configure_host a "key-file = $T/key" "snapshot-dir = $line"
 		refuses ''

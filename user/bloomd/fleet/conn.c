@@ -38,13 +38,6 @@ struct conn {
 	size_t waiting;
 };
 
-int conn_check_url(const char *url)
-{
-	struct redis_place place = {0};
-
-	return connurl_read(url, &place);
-}
-
 size_t conn_waiting(const struct conn *conn)
 {
 	return conn->waiting;

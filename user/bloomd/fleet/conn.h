@@ -19,10 +19,6 @@ struct conn_target {
 
 struct conn;
 
-/* Whether it is one of these, for who reads the configuration. Returns 0, or an error with its
- * message. */
-int conn_check_url(const char *url);
-
 /* The server is there, TLS and AUTH are done. */
 typedef void conn_ready(void *context);
 /*

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "bloomd/fleet/connurl.h"
 #include "store/lists.h"
 
 #define SNAPSHOT_EVERY 3600 /* seconds */
@@ -56,19 +57,14 @@ static bool is_visible(const char *text)
 
 static int set_url(const struct config_key *key, void *section, const char *value)
 {
-	if (strncmp(value, "redis://", 8) != 0 && strncmp(value, "rediss://", 9) != 0 &&
-	    strncmp(value, "unix:/", 6) != 0)
-		return xb_input_error("url begins with redis://, rediss:// or unix:/, not '%s'",
-				      XB_SHOW(value));
+	struct redis_place place = {0};
+	int error;
+
 	if (strlen(value) >= URL_MAX || !is_visible(value))
 		return xb_input_error("url has no blanks, and less than %d bytes of ASCII",
 				      URL_MAX);
-	if (*value == 'r' && strpbrk(strstr(value, "://") + 3, "/?#@"))
-		return xb_input_error("url is a host and perhaps a port: the keys user and "
-				      "password-file say who logs in");
-	if (*value == 'r' && !strstr(value, "://")[3])
-		return xb_input_error("url has no host");
-	return config_text(key, section, value);
+	error = connurl_read(value, &place);
+	return error ?: config_text(key, section, value);
 }
 
 /* It is a word of a request. */
