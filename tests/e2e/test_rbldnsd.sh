@@ -11,11 +11,12 @@ server_of_lists=$root/build/rbldnsd/usr/sbin/rbldnsd
 serve_list()
 {
 	chmod 755 "$T"
+	rm -f "$T/rbldnsd.log" # the one before has started, too
 	# Not a function: it is killed by its number.
 	nsenter --net="/run/netns/$server" "$server_of_lists" -n -u nobody -r "$T" -b 127.0.0.1/5300 \
-		"bl.test:$1:$1" >"$T/log" 2>&1 &
+		"bl.test:$1:$1" >"$T/rbldnsd.log" 2>&1 &
 	serving=$!
-	wait_for "rbldnsd" grep -q 'started\|zones (re)loaded' "$T/log"
+	wait_for "rbldnsd" grep -q ' started ' "$T/rbldnsd.log"
 }
 
 # same_as KIND SEED: sets $told, unless the zone that the seed makes tells little.
