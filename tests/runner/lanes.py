@@ -9,6 +9,7 @@ import time
 LOOK_SECONDS = 2
 IDLE_ENOUGH = 0.25      # of all processors: then one test more begins
 WAITERS = 3             # workers for the tests that wait more than they compute
+HELPERS = 6             # for each processor, which begin a test when processors are idle
 
 
 def perform(program, report):
@@ -79,7 +80,7 @@ def run(tests, chains, report, workers=None):
                for chain in chains + [[]] * (count - len(chains))]
     if not workers:
         threads += [threading.Thread(target=work, args=([], wait, compute)) for _ in range(WAITERS)]
-        threads += [threading.Thread(target=help_out) for _ in range(2 * os.cpu_count())]
+        threads += [threading.Thread(target=help_out) for _ in range(HELPERS * os.cpu_count())]
     for thread in threads:
         thread.start()
     for thread in threads:
