@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Hosts of a fleet whose clocks are wrong: it is said, on each host of which one, and what a clock that was ahead had
 # taken out comes back.
-# waits: more than it computes
+# waits: more than it computes, for minutes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

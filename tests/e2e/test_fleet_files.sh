@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Hosts that may not reach the server of their fleet: one writes its snapshots as files, a web server hands
 # them out, and others follow by them. Whatever comes instead of the files, nothing is changed by it.
-# waits: more than it computes
+# waits: more than it computes, for minutes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

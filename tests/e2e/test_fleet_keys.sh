@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A fleet with key-file, and a server that forges what it can: each host says once what is wrong, counts it, and
 # changes nothing; then there is a way on.
-# waits: more than it computes
+# waits: more than it computes, for minutes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What was changed behind the fleet's back is found: by `bloomctl fleet verify`, which compares a host with the newest
 # snapshot, and by what hosts report, which tells of one that is silent, too.
-# waits: more than it computes
+# waits: more than it computes, for minutes
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"

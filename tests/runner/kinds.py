@@ -35,6 +35,7 @@ class Program:
         self.name, self.command = name, command
         self.environment = environment or {}
         self.waits = False      # more than it computes
+        self.lasts = False      # for minutes
         self.directory = os.path.join(scratch, re.sub(r"[^a-z0-9_]", "-", name))
 
     def prepare(self):
@@ -135,7 +136,8 @@ def scripts(choice, scratch):
         wanted = choice.of_file(names)
         if wanted:
             program = Grounded(name, [path], scratch, {"XB_TEST_PATTERN": "^(%s)$" % "|".join(wanted)})
-            program.waits = bool(re.search(r"^# waits: ", text, re.M))
+            waits = re.search(r"^# waits: (.*)", text, re.M)
+            program.waits, program.lasts = bool(waits), bool(waits) and "minutes" in waits[1]
             yield program
 
 
