@@ -41,7 +41,8 @@ class Choice:
         """What this run leaves to longer ones, a line each."""
         if self.pattern or self.platforms or self.everything:
             return []
-        left = ["left to scripts/test: sanitizers, most of prog/, all but one test of each file of e2e/, short runs of suites"] if self.quick else []
+        left = ["left to scripts/test: sanitizers, most of prog/, all but one test of each file of e2e/, files that wait for minutes, "
+                "short runs of suites"] if self.quick else []
         if not self.slow:
             left.append("left to scripts/test --ci: %s" % " ".join(name + "/" for name in SLOW))
         return left + ["left to scripts/test --all: long runs, and %s" % " ".join(name + "/" for name in LONG)]

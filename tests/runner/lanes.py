@@ -47,9 +47,9 @@ def idle_share(seconds):
 
 
 def run(tests, chains, report, workers=None):
-    """A worker begins with each chain of suites, then all do the tests: some those first that wait more than
-    they compute, and of these the ones that do so for minutes, so that these are not what is left at the end. More workers do the same as long as processors
-    are idle, unless it is said how many there are."""
+    """A worker begins with each chain of suites, then all do the tests: some those first that wait more than they compute, and
+    of these the ones that do so for minutes, so that these are not what is left at the end. More workers do the same as long
+    as processors are idle, unless it is said how many there are."""
     compute = collections.deque(program for program in tests if not program.waits)
     wait = collections.deque(sorted((program for program in tests if program.waits), key=lambda program: not program.lasts))
     lock, gate = threading.Lock(), threading.Lock()
