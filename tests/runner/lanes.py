@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-LOOK_SECONDS = 2
+LOOK_SECONDS = 0.5
 IDLE_ENOUGH = 0.25      # of all processors: then one test more begins
 WAITERS = 3             # workers for the tests that wait more than they compute
 HELPERS = 6             # for each processor, which begin a test when processors are idle
