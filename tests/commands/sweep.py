@@ -182,20 +182,24 @@ class Sweep:
         """Of each command that can be tried a line that is kept, and one that is not."""
         for command in self.writer.grammar.commands:
             for kept in (True, False):
-                found = self.trial_of(command) if "rollback" in command.options else None
-                if found:
+                if "rollback" in command.options:
                     self.tell("-- a trial")
-                    self.do(*found, kept)
+                    self.do(*self.trial_of(command), kept)
 
     def trial_of(self, command):
-        """A line that is tried for certain, if such a line comes soon, and what it promises."""
-        for _ in range(50):
+        """A line that is tried for certain, and changes something if such a line comes soon, and what it promises."""
+        found = None
+        for _ in range(200):
             line = self.writer.right(command, True)
             self.prepare(line)
             promise = Promises(self.store, self.modes, self.imported).of(line)
             if promise.tried and not promise.may_refuse and not promise.free:
-                return line, promise
-        return None
+                found = line, promise
+                if promise.store and vars(promise.store) != vars(self.store):
+                    return found
+        if not found:
+            raise Wrong("no line of `%s` is tried for certain" % " ".join(command.words))
+        return found
 
     def do(self, line, promise, kept):
         """kept: whether a trial is committed."""

@@ -44,6 +44,7 @@ configure()
 }
 
 # jail [NAME=VALUE...]: the jail sshd with the Python action, whose options these are.
+# shellcheck disable=SC2120 # test files give some
 jail()
 {
 	local options
@@ -72,6 +73,7 @@ plain_jail()
 	local options=""
 
 	[[ $# -eq 0 ]] || printf -v options ', %s' "$@"
+	# shellcheck disable=SC2119
 	jail
 	sed -i "s|^banaction = .*|banaction = xdp-bloom[bloomctl=\"$bloomctl --state $state --pin $pins --run $counters\"$options]|" \
 		"$T/jail.local"

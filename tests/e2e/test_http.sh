@@ -85,6 +85,11 @@ t_health_during_a_change()
 	wait_for "the end of patience" is_unhealthy
 	[[ $((SECONDS - begun)) -ge 5 ]] || fail "its patience ends after $((SECONDS - begun)) s"
 	writer_dies
+	exits 0 up
+	answers 200 /healthz
+	stands_at commit-after add 10.77.0.4
+	answers 200 /healthz
+	writer_dies
 	exits 0 add 10.77.0.5
 	answers 200 /healthz
 }

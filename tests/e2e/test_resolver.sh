@@ -261,4 +261,71 @@ getents()
 
 t_getent() { getents skb; }
 
+# --- changes under a stream -------------------------------------------------------------------------
+
+mark() { echo "$EPOCHREALTIME $*" >>"$T/marks"; }
+
+# What was said of each query: `on.example` is listed all the time, `off.example` never, `turn.example`
+# from each mark "in" to the next mark "leaving". A query with a mark between when it was sent and when it had
+# come to the filter may go either way.
+judge_stream()
+{
+	python3 - "$T" <<-'END'
+		import re, sys
+		at = sys.argv[1]
+		reached = set(re.findall(r"query\[A\] (\S+) from", open(at + "/queries").read()))
+		marks = [line.split() for line in open(at + "/marks")]
+		seen = {"listed": 0, "unlisted": 0}
+		for line in open(at + "/stream"):
+		    sent, done, name, code = line.split()
+		    domain = name.split(".", 1)[1]
+		    before = [word for time, word in marks if float(time) <= float(sent)]
+		    soon = [word for time, word in marks if float(sent) < float(time) <= float(done)]
+		    listed = domain == "on.example" or domain == "turn.example" and before[-1:] == ["in"]
+		    unlisted = domain == "off.example" or before[-1:] in ([], ["out"])
+		    if domain == "turn.example" and soon:
+		        continue
+		    assert not listed or name not in reached, name + " reached the resolver: " + line
+		    assert not listed or code in "35-", name + " was resolved: " + line
+		    if domain != "on.example" and unlisted:
+		        assert name in reached and code == "0", name + " did not reach the resolver: " + line
+		        seen["unlisted"] += 1
+		    seen["listed"] += listed
+		print(seen, len(marks))
+		assert min(seen.values()) > 300, seen
+	END
+}
+
+t_changes_under_a_stream()
+{
+	local streamer verdict
+
+	begin native
+	ctl verdict default nxdomain
+	ctl add on.example
+	: >"$T/marks"
+	in_client python3 "$root/tests/e2e/stream.py" $server4 3 400 on.example turn.example off.example >"$T/stream" &
+	streamer=$!
+	sleep 0.2
+	while kill -0 $streamer 2>/dev/null; do
+		for verdict in drop nxdomain refused; do
+			mark entering
+			ctl add turn.example
+			mark in
+			ctl -q rotate
+			ctl verdict default "$verdict"
+			sleep 0.06
+			mark leaving
+			ctl del turn.example
+			mark out
+			ctl -q rotate
+			ctl add 10.77.99.1 --list other --exist
+			ctl del 10.77.99.1 --list other
+			sleep 0.06
+		done
+	done
+	wait $streamer
+	judge_stream || fail "$(tail -n 1 "$T/log")"
+}
+
 run_tests

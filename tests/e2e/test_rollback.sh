@@ -393,4 +393,221 @@ t_attached_already()
 	nothing_left
 }
 
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A change on trial goes back automatically when nobody is left, and stays when it was committed.
+# waits: more than it computes
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/rollback.sh"
+
+t_policy_goes_back_or_stays()
+{
+	begin
+	ctl -q policy monitor --rollback 60 2>/dev/null
+	passes "$listed" "$listed6"
+	exits 0 commit
+	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
+	passes "$listed" "$listed6"
+	ctl -q policy enforce
+	ctl -q policy monitor --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed" "$listed6"
+	exits 0 policy
+	says '^enforce$'
+	kept policy monitor
+	passes "$listed" "$listed6"
+	exits 0 -q policy enforce --rollback 60
+	exits 0 -q commit
+	[[ ! -s $T/out ]]
+	exits 0 -q policy monitor --rollback 60
+	exits 0 -j commit
+	json 'd["policy"] == "monitor"'
+	exits 0 policy
+	says '^monitor$'
+	nothing_left
+}
+
+# The program in the kernel knows no time namespaces.
+t_from_another_time_namespace()
+{
+	local elsewhere=(in_server unshare --time --monotonic 3600 --boottime 3600 --fork
+		"$bloomctl" --state "$state" --pin "$pins" --run "$counters" -q)
+
+	[[ -e /proc/self/timens_offsets ]] || skip "no time namespaces"
+	begin
+	"${elsewhere[@]}" policy monitor --rollback 60 2>/dev/null
+	passes "$listed"
+	exits 0 -j status
+	json '0 < d["trial"]["seconds_left"] <= 60'
+	exits 0 -q commit
+	exits 0 -q policy enforce --rollback 60
+	in_server unshare --time --monotonic 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" -q commit
+	exits 0 policy
+	says '^enforce$'
+	"${elsewhere[@]}" policy monitor --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed"
+}
+
+# The fatal one: only listed sources pass, and one's own is not among them.
+t_allow_only_goes_back()
+{
+	begin
+	ctl -q policy allow-only --rollback 60 2>/dev/null
+	passes "$listed"
+	blocked "$other"
+	ctl -q commit
+	ctl -q policy enforce
+	ctl -q policy allow-only --rollback 2 2>/dev/null
+	until_over 2
+	passes "$other"
+	blocked "$listed"
+}
+
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A change on trial goes back automatically when nobody is left, and stays when it was committed.
+# waits: more than it computes
+# shellcheck source-path=SCRIPTDIR disable=SC2154
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/rollback.sh"
+
+t_policy_goes_back_or_stays()
+{
+	begin
+	ctl -q policy monitor --rollback 60 2>/dev/null
+	passes "$listed" "$listed6"
+	exits 0 commit
+	[[ $(cat "$T/out") == '`policy monitor` is kept' ]]
+	passes "$listed" "$listed6"
+	ctl -q policy enforce
+	ctl -q policy monitor --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed" "$listed6"
+	exits 0 policy
+	says '^enforce$'
+	kept policy monitor
+	passes "$listed" "$listed6"
+	exits 0 -q policy enforce --rollback 60
+	exits 0 -q commit
+	[[ ! -s $T/out ]]
+	exits 0 -q policy monitor --rollback 60
+	exits 0 -j commit
+	json 'd["policy"] == "monitor"'
+	exits 0 policy
+	says '^monitor$'
+	nothing_left
+}
+
+# The program in the kernel knows no time namespaces.
+t_from_another_time_namespace()
+{
+	local elsewhere=(in_server unshare --time --monotonic 3600 --boottime 3600 --fork
+		"$bloomctl" --state "$state" --pin "$pins" --run "$counters" -q)
+
+	[[ -e /proc/self/timens_offsets ]] || skip "no time namespaces"
+	begin
+	"${elsewhere[@]}" policy monitor --rollback 60 2>/dev/null
+	passes "$listed"
+	exits 0 -j status
+	json '0 < d["trial"]["seconds_left"] <= 60'
+	exits 0 -q commit
+	exits 0 -q policy enforce --rollback 60
+	in_server unshare --time --monotonic 3600 --fork "$bloomctl" --state "$state" --pin "$pins" \
+		--run "$counters" -q commit
+	exits 0 policy
+	says '^enforce$'
+	"${elsewhere[@]}" policy monitor --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed"
+}
+
+# The fatal one: only listed sources pass, and one's own is not among them.
+t_allow_only_goes_back()
+{
+	begin
+	ctl -q policy allow-only --rollback 60 2>/dev/null
+	passes "$listed"
+	blocked "$other"
+	ctl -q commit
+	ctl -q policy enforce
+	ctl -q policy allow-only --rollback 2 2>/dev/null
+	until_over 2
+	passes "$other"
+	blocked "$listed"
+}
+
+t_import_goes_back_or_stays()
+{
+	local text=$T/list
+
+	begin
+	echo "$other" >"$text"
+	# From standard input, and the file is gone when it is committed.
+	ctl -q import - --replace --include-bogons --rollback 60 <"$text" 2>/dev/null
+	passes "$listed" "$listed6"
+	blocked "$other"
+	exits 0 list
+	says "$listed"
+	rm "$text"
+	ctl -q commit
+	passes "$listed" "$listed6"
+	blocked "$other"
+	printf '%s\n' "$listed" "$listed6" >"$text"
+	ctl -q import "$text" --replace --include-bogons --rollback 2 2>/dev/null
+	until_over 2
+	passes "$listed" "$listed6"
+	blocked "$other"
+	exits 0 list
+	says "$other"
+	! grep -q "$listed " "$T/out" || fail "the list has $listed"
+	kept import "$text" --replace --include-bogons
+	blocked "$listed" "$listed6"
+	passes "$other"
+	exits 0 list
+	says "$listed"
+	! grep -q "$other " "$T/out" || fail "the list still has $other"
+	nothing_left
+}
+
+t_restore_goes_back_or_stays()
+{
+	begin
+	ctl save >"$T/saved"
+	ctl add "$other"
+	ctl del "$listed" >/dev/null
+	ctl save >"$T/changed"
+	ctl -q restore - --rollback 60 <"$T/saved" 2>/dev/null
+	blocked "$listed"
+	passes "$other"
+	ctl -q commit
+	blocked "$listed"
+	passes "$other"
+	ctl -q restore "$T/changed" --rollback 2 2>/dev/null
+	until_over 2
+	blocked "$listed"
+	passes "$other"
+	kept restore "$T/changed"
+	passes "$listed"
+	blocked "$other"
+	nothing_left
+}
+
+t_rotate_goes_back_or_stays()
+{
+	begin
+	exits 0 -j rotate --no-confirm --rollback 2
+	until_over 2
+	ctl up
+	exits 0 -j status
+	json 'd["generation"]["confirm"]'
+	kept rotate --no-confirm
+	exits 0 -j status
+	json 'not d["generation"]["confirm"]'
+	blocked "$listed" "$listed6"
+	nothing_left
+}
+
 run_tests

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "engine/edit.h"
 #include "engine/session.h"
+#include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/rig.h"
 
@@ -311,6 +312,36 @@ TEST(a_disk_that_recovers_is_used_again)
 	assert_int_equal(meta_fails, 0);
 	add("192.0.2.3");
 	assert_dropped("192.0.2.3");
+	assert_true(rig_matches_rebuild(&rig));
+}
+
+#define KEYS 40
+
+TEST(both_change_what_they_like)
+{
+	uint64_t seed = 20261123;
+	bool listed[KEYS] = {false};
+
+	for (uint32_t step = 0; step < amount(60, 600); step++) {
+		uint64_t random = rig_random(&seed);
+		uint32_t key = (uint32_t)(random % KEYS);
+		void (*what)(const char *) = listed[key] ? del : add;
+		char text[64];
+
+		snprintf(text, sizeof(text), key & 1 ? "203.0.%u.0/24" : "203.1.1.%u", key);
+		if (random >> 8 & 1)
+			what(text);
+		else
+			elsewhere(what, text);
+		listed[key] = !listed[key];
+		if (!(random >> 16 & 15))
+			elsewhere(rotate, "");
+		snprintf(text, sizeof(text), key & 1 ? "203.0.%u.1" : "203.1.1.%u", key);
+		if (listed[key])
+			assert_dropped(text);
+		else
+			assert_passed(text);
+	}
 	assert_true(rig_matches_rebuild(&rig));
 }
 

@@ -362,12 +362,12 @@ TEST(the_pid_namespace)
 
 TEST(all_is_written_to_a_pipe)
 {
-	char *bytes = malloc(BYTES), got[4096];
+	static char bytes[BYTES];
+	char got[4096];
 	struct child child;
 	size_t count = 0;
 	ssize_t size;
 
-	assert_non_null(bytes);
 	for (size_t i = 0; i < BYTES; i++)
 		bytes[i] = (char)(i % 251);
 	child = child_begin();
@@ -379,7 +379,6 @@ TEST(all_is_written_to_a_pipe)
 	}
 	assert_int_equal(count, BYTES);
 	assert_int_equal(child_end(&child, 0), 0);
-	free(bytes);
 }
 
 TEST(what_cannot_be_written)

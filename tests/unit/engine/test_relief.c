@@ -73,11 +73,14 @@ TEST(policies)
 		[XB_POLICY_ALLOW_ONLY] = {true, true, true},
 	};
 
-	for (uint32_t from = 0; from < 3; from++)
-		for (uint32_t to = 0; to < 3; to++)
-			if (is_relief((struct xb_meta){.policy = from},
-				      (struct xb_meta){.policy = to}) != relief[from][to])
+	for (uint32_t from = 0; from < 3; from++) {
+		for (uint32_t to = 0; to < 3; to++) {
+			struct xb_meta before = {.policy = from}, after = {.policy = to};
+
+			if (is_relief(before, after) != relief[from][to])
 				fail_msg("from %u to %u", from, to);
+		}
+	}
 }
 
 TEST(sizes)
@@ -105,9 +108,7 @@ TEST(sizes)
 		{{.unconfirmed = 0}, {.unconfirmed = 1}, false},
 		{{.unconfirmed = 1}, {.unconfirmed = 0}, false},
 		{{.answer_limit = 5}, {.answer_limit = 4}, false},
-		{{.ports = {.http = {[XB_NAME_PORTS - 1] = 0}}},
-		 {.ports = {.http = {[XB_NAME_PORTS - 1] = 1}}},
-		 false},
+		{{.ports = {.http = {0}}}, {.ports = {.http = {[XB_NAME_PORTS - 1] = 1}}}, false},
 		/* What is remembered, and what no filter has, is none. */
 		{{.refused = 0}, {.refused = ~0U, .sequence = 5}, true},
 	};

@@ -194,13 +194,16 @@ static bool is_as_expected(const char *found, const char *expected)
 static bool take_text(const char *word, char *text, const char *expected, char found[ROWS_ROOM])
 {
 	static char bytes[ROWS_ROOM], became[ROWS_ROOM];
-	size_t size = (size_t)(rows_bytes(text, bytes, bytes + ROWS_ROOM - 1) - bytes), kind = 0;
+	size_t size = (size_t)(rows_bytes(text, bytes, bytes + ROWS_ROOM - 1) - bytes), kind;
+	bool known = false;
 
-	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind].name, word) != 0)
-		kind++;
-	if (kind == sizeof(kinds) / sizeof(kinds[0]))
+	for (kind = 0; !known && kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+		known = !strcmp(kinds[kind].name, word);
+		if (known)
+			take_copy(kind, bytes, size, became);
+	}
+	if (!known)
 		fail_msg("%s: no kind of text", word);
-	take_copy(kind, bytes, size, became);
 	if (is_as_expected(became, expected))
 		return true;
 	snprintf(found, ROWS_ROOM, "%s '%s': %.*s", word, text, ROWS_ROOM / 2, became);
