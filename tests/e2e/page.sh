@@ -263,6 +263,7 @@ outside()
 }
 
 # gets_to SOURCE DESTINATION [NAMESPACE]: a packet, and its answer comes back; from the client unless told.
+# shellcheck disable=SC2031 # what a subshell waits is its own
 gets_to() { nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 1 -W $((2 * patience)) -I "$1" "$2" >/dev/null 2>&1; }
 
 never_gets_to() { ! nsenter --net="/run/netns/${3:-$client}" ping -q -n -c 2 -i 0.2 -W 0.5 -I "$1" "$2" >/dev/null 2>&1; }

@@ -108,7 +108,7 @@ TEST(sizes)
 		{{.unconfirmed = 0}, {.unconfirmed = 1}, false},
 		{{.unconfirmed = 1}, {.unconfirmed = 0}, false},
 		{{.answer_limit = 5}, {.answer_limit = 4}, false},
-		{{.ports = {.http = {0}}}, {.ports = {.http = {[XB_NAME_PORTS - 1] = 1}}}, false},
+		{{.ports = {.http = {0, 0, 0, 0}}}, {.ports = {.http = {0, 0, 0, 1}}}, false},
 		/* What is remembered, and what no filter has, is none. */
 		{{.refused = 0}, {.refused = ~0U, .sequence = 5}, true},
 	};

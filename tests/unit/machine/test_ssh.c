@@ -271,9 +271,9 @@ TEST(without_a_session_there_is_none)
 	struct level looped[] = {{"sshd", {local.server, way.server}}, {"sh", {0}}, {0}};
 	struct xb_session session;
 
-	expect_one(other, NULL, NULL);
-	expect_one(listener, NULL, NULL);
-	expect_one(looped, NULL, NULL);
+	expect_one(other, NULL, &way);
+	expect_one(listener, NULL, &way);
+	expect_one(looped, NULL, &way);
 	assert_int_equal(xb_session_current(&session, 1), 0);
 	assert_int_equal(xb_session_current(NULL, 0), 0);
 	drop(&way);
