@@ -336,6 +336,7 @@ class Sweep:
             self.done(line, promise)
             time.sleep(max(0.0, ended + TRIAL + 0.2 - time.monotonic()))
             self.judge_frames(self.store, self.modes)
+            self.before = Snapshot(self.kernel)
             return
         if done and (done.code != 1 or time.monotonic() - begun < TRIAL):
             raise Wrong("not committed: %s" % done)
