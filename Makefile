@@ -253,6 +253,10 @@ $(OUT)/tests/packets/packets: $(PACKETS) $(SUPPORT) $(LIBRARY)
 
 $(PACKETS): XB_CFLAGS += -Itests
 
+$(OUT)/tests/engines/reading: $(OUT)/tests/engines/reading.o $(LIBRARY)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(EXTRA) -o $@ $^ $(XB_LIBS)
+
 tests: $(TESTS)
 
 fuzzers: $(FUZZERS)
@@ -351,7 +355,7 @@ clean:
 	rm -rf $(OUT) compile_commands.json
 
 # Not those of the roots in which packages are tried, of what virtual machines are made of, and of a copy of this tree.
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm -o -path $(OUT)/defects \) -prune \
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm -o -path $(OUT)/defects -o -path $(OUT)/engines \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:

@@ -11,7 +11,7 @@ from choice import Choice
 
 FAULT_POINTS = "-DXB_FAULT_POINTS"
 # They build what they run with --build, and nothing later.
-SUITES = ("attacks", "commands", "fleets", "packets", "storm", "torture", "world")
+SUITES = ("attacks", "commands", "engines", "fleets", "packets", "storm", "torture", "world")
 
 
 def names(kind, choice):

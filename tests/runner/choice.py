@@ -6,7 +6,7 @@ import re
 KINDS = ("style", "unit", "prog", "e2e")
 # Suites that the short run leaves to --ci, and those that both leave to --all.
 SLOW = ("checks", "fuzz", "package", "vm")
-LONG = ("devices",)
+LONG = ("devices", "engines")
 QUICK = r"^(style|unit|prog/test_(verdicts|edits)|e2e)/"
 
 

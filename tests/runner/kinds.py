@@ -18,9 +18,9 @@ CHAINED = ("checks", "fuzz")
 # They build nothing that is not built before, and nearly each of their machines has one processor.
 BESIDE = ("vm", "devices")
 # They bring what they need from elsewhere with --fetch, before the tests begin.
-FETCHING = ("checks", "fuzz", "package", "vm", "devices")
+FETCHING = ("checks", "fuzz", "package", "vm", "devices", "engines")
 # They try other releases and machines with --platforms.
-PLATFORMS = ("package", "vm", "devices")
+PLATFORMS = ("package", "vm", "devices", "engines")
 # Of these the long run does the share, and --platforms the whole.
 SHARED = ("devices",)
 STYLE = {"style/clang-format": "tests/runner/format", "style/checks": "tests/checks/proof"}
