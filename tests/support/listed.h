@@ -51,6 +51,18 @@ static inline void list_entry(struct xb_txn *txn, const char *text, const char *
 	list_with(txn, text, list, 0, NULL);
 }
 
+/* Enough for a few records, allowed ones in the last. */
+static inline void list_many(struct xb_txn *txn)
+{
+	char text[64];
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
+		list_entry(txn, text, "allow");
+		list_entry(txn, text + 1, "default");
+	}
+}
+
 /* "ENTRY LIST[ until TIME][ (COMMENT)] LIST...", as assert_store() finds it: puts the entry into
  * these lists. With `-` before it the entry leaves them, with `~` it is renewed in them. */
 static inline void change_entry(struct xb_txn *txn, char *text)

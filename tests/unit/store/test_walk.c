@@ -286,25 +286,13 @@ TEST(whole_lists)
 	assert_list("empty", "");
 }
 
-/* Enough for a few records, allowed ones in the last. */
-static void fill(void)
-{
-	char text[64];
-
-	for (unsigned int i = 0; i < 2000; i++) {
-		snprintf(text, sizeof(text), "!10.%u.%u.1", i % 200, i / 200 * 7);
-		list_entry(txn, text, "allow");
-		list_entry(txn, text + 1, "default");
-	}
-	commit_and_go_on();
-}
-
 /* The allowlist is what the transaction has in memory, until the list is looked into. */
 TEST(what_is_being_changed)
 {
 	char longest[200];
 
-	fill();
+	list_many(txn);
+	commit_and_go_on();
 	memset(longest, 'c', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	list_with(txn, "10.0.0.0", "a", 0, longest);

@@ -7,16 +7,10 @@
 #include "support/cmocka.h"
 #include "support/fleethosts.h"
 #include "support/fleettail.h"
+#include "support/held.h"
 #include "support/random.h"
 
 #define UNIVERSE 96
-
-/* What a list may have of an entry. */
-struct held {
-	bool is;
-	uint32_t expires;
-	const char *comment;
-};
 
 static const char *text_of(int i, char text[64])
 {
@@ -34,17 +28,6 @@ static struct held any_state(void)
 	return (struct held){.is = random_word() % 3,
 			     .expires = random_word() % 2 ? 0 : NOW - 1 + random_word() % 4,
 			     .comment = comments[random_word() % 3]};
-}
-
-static void put_state(struct xb_txn *txn, const char *text, const struct held *held)
-{
-	if (held->is)
-		list_with(txn, text, "bans", held->expires, held->comment);
-}
-
-static bool lives(const struct held *held)
-{
-	return held->is && (!held->expires || held->expires > NOW);
 }
 
 static void assert_state(const char *text, const struct held *expected)

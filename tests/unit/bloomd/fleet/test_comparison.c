@@ -14,6 +14,7 @@
 #include "support/cmocka.h"
 #include "support/fleethosts.h"
 #include "support/fleettail.h"
+#include "support/held.h"
 #include "support/random.h"
 
 static struct snapshot_parts parts;
@@ -289,13 +290,6 @@ TEST(a_limit_keeps_the_first)
 
 #define UNIVERSE 9000
 
-/* What a list may have of an entry. */
-struct held {
-	bool is;
-	uint32_t expires;
-	const char *comment;
-};
-
 static const char *text_of(uint32_t i, char text[64])
 {
 	static const char *const forms[] = {"198.51.%u.%u",    "203.%u.%u.0/24",
@@ -316,17 +310,6 @@ static struct held any_state(uint32_t few)
 	return (struct held){.is = random_word() % few,
 			     .expires = random_word() % 4 ? 0 : NOW - 1 + random_word() % 4,
 			     .comment = comments[random_word() % 3]};
-}
-
-static void put_state(struct xb_txn *txn, const char *text, const struct held *held)
-{
-	if (held->is)
-		list_with(txn, text, "bans", held->expires, held->comment);
-}
-
-static bool lives(const struct held *held)
-{
-	return held->is && (!held->expires || held->expires > NOW);
 }
 
 static struct planted {
