@@ -84,21 +84,25 @@ t_what_is_left_out_is_told()
 	ctl -q attach x0
 	agent
 	wait_for "the list" has_outcome names updated
-	says_agent "feed names: 2 lines left out, the first in line 3: 'c.example' may not be allowed by this list"
+	says_agent "feed names: 2 lines were left out \\(first: 3: 'c.example' may not be allowed by this list, 4: '.*script'\\)"
 	exits 0 feeds
-	says "^  left out 2 lines, the first in line 3: 'c.example' may not be allowed by this list$"
+	says "^  left out 2 lines \\(first: 3: 'c.example' may not be allowed by this list, 4: '.*script'\\)$"
 	exits 0 -j feeds
 	json 'd["feeds"][0]["left_out"] == 2 and d["feeds"][0]["first_left_out"].startswith("3: ")'
 	[[ $(of_json 'd["left_out"]' <"$state/feeds/names.json") -eq 2 ]] || fail "$(cat "$state/feeds/names.json")"
 	# Of another list, others.
 	printf '%s\n' '||a.example^' '||b.example^' '||e.example^' >"$T/list"
 	wait_for "the other list" tells_nothing_left
-	printf '%s\n' 10.0.0.0/8 5.9.0.1 >"$T/addresses"
+	printf '%s\n' 10.0.0.0/8 5.9.0.1 5.9.1.1/24 >"$T/addresses"
 	printf '[feed bogons]\nurl = file://%s/addresses\n' "$T" >>"$T/bloomd.conf"
 	agent_reloads
 	wait_for "the addresses" has_outcome bogons updated
 	exits 0 feeds
 	says '^  bogons   1 left out$'
+	says '^  notes    3: 1 prefix has host bits set and is taken as network \(first: 5.9.1.1/24\)$'
+	says_agent 'feed bogons: 3: 1 prefix has host bits set'
+	exits 0 -j feeds
+	json '[feed["notes"] for feed in d["feeds"] if feed["name"] == "bogons"][0].startswith("3: 1 prefix")'
 }
 
 tells_nothing_left() { [[ $(ctl -j feeds | of_json 'd["feeds"][0]["left_out"], "first_left_out" in d["feeds"][0]') == '(0, False)' ]]; }

@@ -2,8 +2,8 @@
 /*
  * reading FILE [OPTION=VALUE...]: what the library reads of a list file, as lines of JSON:
  * {"entry": TEXT, "passes": BOOL}, and {"line": NUMBER, "note": TEXT} for each line that is left
- * out. Exit code 1, with the message: the file is refused. Options: those of struct xb_list_choice,
- * format and zone.
+ * out and each note. Exit code 1, with the message: the file is refused. Options: those of struct
+ * xb_list_choice, format and zone.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -69,6 +69,9 @@ int main(int count, char **words)
 	for (size_t i = 0; i < file.unknown; i++)
 		print_object(json_pack("{s:I, s:s}", "line", (json_int_t)file.first_unknown[i].line,
 				       "note", file.first_unknown[i].text));
+	for (size_t i = 0; i < file.noted; i++)
+		print_object(json_pack("{s:I, s:s}", "line", (json_int_t)file.notes[i].line, "note",
+				       file.notes[i].text));
 	xb_listfile_free(&file);
 	return 0;
 }

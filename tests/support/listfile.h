@@ -76,6 +76,14 @@ static inline void describe_unknown(const struct xb_listfile *file, char *out, s
 	append(out, room, ")");
 }
 
+/* But for the one of host bits, which comes last and is counted. */
+static inline void describe_notes(const struct xb_listfile *file, char *out, size_t room)
+{
+	for (size_t i = 0; i + !!file->host_bits < file->noted; i++)
+		append(out, room, "; note %llu: %s", (unsigned long long)file->notes[i].line,
+		       file->notes[i].text);
+}
+
 /* "FORMAT: [allow ]ENTRY[ timeout N][ (COMMENT)], ...", and what else there was to count. */
 static inline void describe(const struct xb_listfile *file, char *out, size_t room)
 {
@@ -99,6 +107,7 @@ static inline void describe(const struct xb_listfile *file, char *out, size_t ro
 		append(out, room, "; %llu cut", (unsigned long long)file->host_bits);
 	if (file->unknown)
 		describe_unknown(file, out, room);
+	describe_notes(file, out, room);
 }
 
 static inline void assert_empty(const struct xb_listfile *file)

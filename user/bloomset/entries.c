@@ -103,15 +103,13 @@ static void tell(const struct input *input, const struct xb_listfile *file)
 {
 	if (input->readings)
 		return;
-	if (file->host_bits)
-		xb_notice("%s: %" PRIu64 " prefixes have host bits set and are taken as their "
-			  "networks (first: %s, line %" PRIu64 ")",
-			  input->name, file->host_bits, file->first_host_bits,
-			  file->first_host_bits_line);
+	for (size_t i = 0; i < file->noted; i++)
+		xb_notice("%s:%" PRIu64 ": %s", input->name, file->notes[i].line,
+			  file->notes[i].text);
 	if (file->unknown)
-		xb_notice("%s: %zu lines were not understood and left out (first: %" PRIu64 ": %s)",
-			  input->name, file->unknown, file->first_unknown[0].line,
-			  file->first_unknown[0].text);
+		xb_notice("%s: %zu line%s left out (first: %" PRIu64 ": %s)", input->name,
+			  file->unknown, file->unknown == 1 ? " was" : "s were",
+			  file->first_unknown[0].line, file->first_unknown[0].text);
 	if (input->allowed)
 		xb_notice("%s: %" PRIu64 " entries are exceptions, to be allowed, and left out",
 			  input->name, input->allowed);

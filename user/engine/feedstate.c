@@ -21,7 +21,7 @@
 #include "base/writeall.h"
 
 #define SUFFIX	   ".json"
-#define FILE_BYTES 16384 /* at most */
+#define FILE_BYTES 65536 /* at most */
 
 enum kind { TEXT, NUMBER, TIME };
 
@@ -43,6 +43,7 @@ static const struct field {
 	{"entries", NUMBER, AT(entries), 0, false},
 	{"left_out", NUMBER, AT(left_out), 0, false},
 	{"first_left_out", TEXT, AT(first_left_out), ROOM(first_left_out), false},
+	{"notes", TEXT, AT(notes), ROOM(notes), false},
 	{"bogons", NUMBER, AT(bogons), 0, false},
 	{"failures", NUMBER, AT(failures), 0, false},
 	{"period", NUMBER, AT(period), 0, false},

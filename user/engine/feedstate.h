@@ -12,6 +12,7 @@
 #define XB_FEED_DIRECTORY "feeds" /* in the state directory */
 #define XB_FEED_NAME_MAX  40	  /* bytes, without a terminator */
 #define XB_FEED_TEXT	  256	  /* bytes of each text, terminator included */
+#define XB_FEED_LINES	  1024	  /* the same, of what is told of several lines */
 #define XB_FEED_LIST	  65	  /* bytes of the name of a list, terminator included */
 #define XB_FEED_LEFT	  (16 * XB_FEED_LIST)
 
@@ -39,8 +40,9 @@ struct xb_feed_state {
 	int64_t lasts;		    /* seconds until the first of them ends; 0: none does */
 	int64_t left_out;	    /* lines of it that were not taken */
 	int64_t bogons;		    /* entries of it that are bogons, and were not taken */
-	char first_left_out[XB_FEED_TEXT]; /* "NUMBER: TEXT" of the first of these lines */
-	char format[32];		   /* that the last import was read as */
+	char first_left_out[XB_FEED_LINES]; /* "NUMBER: TEXT, NUMBER: TEXT" of the first of these */
+	char notes[XB_FEED_LINES];   /* what else its reader had to tell, in this form, too */
+	char format[32];	     /* that the last import was read as */
 	char etag[XB_FEED_TEXT];     /* of what is in force, or of a file: what identifies it */
 	char modified[XB_FEED_TEXT]; /* Last-Modified of the same */
 	char digest[32];	     /* of the content */

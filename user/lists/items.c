@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lists/items.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,24 @@ int xb_listfile_widen(struct xb_listfile *file)
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item)
 {
 	return item->comment ? file->comments + item->comment : "";
+}
+
+void xb_unknown_lines_show(const struct xb_unknown_line *lines, size_t count, size_t most,
+			   char *out, size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < count && i < most && used < size; i++) {
+		char number[24] = "";
+
+		if (lines[i].line)
+			snprintf(number, sizeof(number), "%" PRIu64 ": ", lines[i].line);
+		used += (size_t)snprintf(out + used, size - used, "%s%s%s", i ? ", " : "", number,
+					 lines[i].text);
+	}
+	if (count > most && used < size)
+		snprintf(out + used, size - used, ", ...");
 }
 
 static uint64_t held(const struct xb_listfile *file)

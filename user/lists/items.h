@@ -20,14 +20,15 @@ struct xb_item {
 };
 _Static_assert(sizeof(struct xb_item) == 32, "millions of them are in memory");
 
-/* A line that was not understood. */
+/* A line that was left out, or something to be told. */
 struct xb_unknown_line {
-	uint64_t line;	  /* its number */
+	uint64_t line;	  /* its number; of a note 0 if it is about the whole file */
 	const char *text; /* its beginning in quotes, or what is wrong; safe for a terminal */
 };
 
 #define XB_UNKNOWN_TEXT 200 /* bytes, terminator included */
 #define XB_UNKNOWN_KEPT 5   /* where there is room for the first few only */
+#define XB_NOTES_KEPT	16
 
 /* For a list that is in memory as a whole: whether so many bytes may be. */
 struct xb_list_bound {
@@ -54,6 +55,9 @@ struct xb_listfile {
 	char first_host_bits[XB_ENTRY_TEXT];
 	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
 	size_t unknown, unknown_room;
+	/* What else there is to tell, each text once: of the entries that were taken. */
+	struct xb_unknown_line notes[XB_NOTES_KEPT];
+	size_t noted;
 	const char *format;	     /* name of the format it was read as */
 	uint64_t text_bytes;	     /* read, unpacked */
 	uint64_t handed;	     /* items that were given away in parts */
@@ -96,6 +100,11 @@ int xb_listfile_widen(struct xb_listfile *file);
 
 /* "" if there is none; owned by the file. */
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
+
+/* The first `most` of the lines: "NUMBER: TEXT, NUMBER: TEXT, ...", without the number where it is
+ * 0; as much as there is room for. */
+void xb_unknown_lines_show(const struct xb_unknown_line *lines, size_t count, size_t most,
+			   char *out, size_t size);
 
 /* Whether it may have so many bytes more; otherwise an input error. */
 int xb_listfile_may_grow(const struct xb_listfile *file, uint64_t bytes);

@@ -120,6 +120,27 @@ int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format,
 	return error;
 }
 
+int xb_line_note(struct xb_listfile *file, uint64_t line, const char *format, ...)
+{
+	char text[XB_UNKNOWN_TEXT];
+	va_list arguments;
+	const char *kept;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (size_t i = 0; i < file->noted; i++)
+		if (!strcmp(file->notes[i].text, text))
+			return 0;
+	if (file->noted == XB_NOTES_KEPT)
+		return 0;
+	kept = xb_arena_copy(&file->names, text, strlen(text) + 1);
+	if (!kept)
+		return -ENOMEM;
+	file->notes[file->noted++] = (struct xb_unknown_line){line, kept};
+	return 0;
+}
+
 static int compare_lines(const void *a, const void *b)
 {
 	const struct xb_unknown_line *first = a, *second = b;

@@ -67,6 +67,11 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *file, uint64_t line,
 							  const char *format, ...);
 
+/* Keeps what is to be told of a line that was taken, or with line 0 of the whole file; the same
+ * text only once, and XB_NOTES_KEPT of all. */
+__attribute__((format(printf, 3, 4))) int xb_line_note(struct xb_listfile *file, uint64_t line,
+						       const char *format, ...);
+
 /* Removes the doubtful items and counts their lines as unknown, with the domain in quotes and
  * `why` as the reason. */
 int xb_line_settle(struct xb_listfile *file, const char *why);

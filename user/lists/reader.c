@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -260,19 +261,29 @@ static int read_document(struct source *source, struct xb_reading *reading, cons
 #define PART_ITEMS    16384
 #define CHECKED_LINES 4096
 
-/* Gives the items away; the texts of unknown lines stay. */
+static int move_texts(struct xb_unknown_line *lines, size_t count, struct xb_arena *names)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = lines[i].text;
+
+		lines[i].text = xb_arena_copy(names, text, strlen(text) + 1);
+		if (!lines[i].text)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* Gives the items away; the texts of unknown lines and notes stay. */
 static int hand_over(const struct xb_listfile_terms *terms, struct xb_listfile *file)
 {
 	size_t kept = file->unknown < XB_UNKNOWN_KEPT ? file->unknown : XB_UNKNOWN_KEPT;
 	struct xb_arena names = {0};
 	int error = terms->take(terms->to, file);
 
-	for (size_t i = 0; !error && i < kept; i++) {
-		struct xb_unknown_line *unknown = &file->first_unknown[i];
-
-		unknown->text = xb_arena_copy(&names, unknown->text, strlen(unknown->text) + 1);
-		error = unknown->text ? 0 : -EIO;
-	}
+	if (!error)
+		error = move_texts(file->first_unknown, kept, &names);
+	if (!error)
+		error = move_texts(file->notes, file->noted, &names);
 	xb_arena_free(&file->names);
 	file->names = names;
 	file->handed += file->count;
@@ -391,6 +402,19 @@ static int too_many_unknown(const struct source *source, const struct xb_reading
 			      file->first_unknown[0].text);
 }
 
+static int note_host_bits(struct xb_listfile *file)
+{
+	uint64_t number = file->host_bits;
+
+	if (!number)
+		return 0;
+	return xb_line_note(file, file->first_host_bits_line,
+			    "%" PRIu64
+			    " prefix%s host bits set and %s taken as network%s (first: %s)",
+			    number, number == 1 ? " has" : "es have", number == 1 ? "is" : "are",
+			    number == 1 ? "" : "s", file->first_host_bits);
+}
+
 static int finish(const struct source *source, struct xb_reading *reading,
 		  const struct xb_listfile_terms *terms)
 {
@@ -409,6 +433,9 @@ static int finish(const struct source *source, struct xb_reading *reading,
 		return error;
 	if (!file->count && !file->handed)
 		return no_entries(source, reading);
+	error = note_host_bits(file);
+	if (error)
+		return error;
 	file->format = xb_listformat_name(reading);
 	if (terms->take)
 		return file->count ? hand_over(terms, file) : 0;

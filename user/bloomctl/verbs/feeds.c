@@ -42,8 +42,10 @@ static void print_one(const struct xb_feed_state *feed)
 	printf("\n  list     %s, %" PRId64 " entries%s%s\n", feed->list, feed->entries,
 	       *feed->format ? ", read as " : "", feed->format);
 	if (feed->left_out)
-		printf("  left out %" PRId64 " line%s, the first in line %s\n", feed->left_out,
+		printf("  left out %" PRId64 " line%s (first: %s)\n", feed->left_out,
 		       feed->left_out == 1 ? "" : "s", feed->first_left_out);
+	if (*feed->notes)
+		printf("  notes    %s\n", feed->notes);
 	if (feed->bogons)
 		printf("  bogons   %" PRId64 " left out\n", feed->bogons);
 	printf("  fetched  %s, last good %s\n", when(feed->last_attempt, last),

@@ -118,15 +118,15 @@ static size_t unknown_told(const struct cli *cli, const struct xb_listfile *file
 	return cli->verbose || file->unknown < XB_UNKNOWN_KEPT ? file->unknown : XB_UNKNOWN_KEPT;
 }
 
-static json_t *unknown_json(const struct cli *cli, const struct xb_listfile *file)
+static json_t *lines_json(const struct xb_unknown_line *lines, size_t count)
 {
-	json_t *lines = json_array();
+	json_t *array = json_array();
 
-	for (size_t i = 0; i < unknown_told(cli, file); i++)
-		json_array_append_new(lines, json_pack("{s:I,s:s}", "line",
-						       (json_int_t)file->first_unknown[i].line,
-						       "text", file->first_unknown[i].text));
-	return lines;
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array,
+				      json_pack("{s:I,s:s}", "line", (json_int_t)lines[i].line,
+						"text", lines[i].text));
+	return array;
 }
 
 static json_t *answer_json(const struct cli *cli, const struct request *request)
@@ -135,7 +135,7 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 	char scope[XB_SCOPE_TEXT];
 
 	return json_pack(
-		"{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}",
+		"{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}",
 		"list", request->import.asked.list, "verdict",
 		xb_domain_verdict_name(request->import.verdict), "scope",
 		xb_scope_format(&request->import.scope, scope), "format", file->format, "dry_run",
@@ -144,8 +144,10 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 		(json_int_t)file->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
 		(json_int_t)file->host_bits, "bogons", (json_int_t)request->import.bogons,
 		"unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
-		unknown_json(cli, file), "added", (json_int_t)request->import.merge.added,
-		"renewed", (json_int_t)request->import.merge.renewed, "unchanged",
+		lines_json(file->first_unknown, unknown_told(cli, file)), "notes",
+		lines_json(file->notes, file->noted), "added",
+		(json_int_t)request->import.merge.added, "renewed",
+		(json_int_t)request->import.merge.renewed, "unchanged",
 		(json_int_t)request->import.merge.unchanged, "removed",
 		(json_int_t)request->import.merge.removed, "exempt",
 		(json_int_t)request->import.exempt.count);
@@ -158,33 +160,41 @@ static void tell_every_unknown(const struct request *request)
 	for (size_t i = 0; i < file->unknown; i++)
 		xb_notice("%s:%" PRIu64 ": %s", request->source, file->first_unknown[i].line,
 			  file->first_unknown[i].text);
-	xb_notice("%s: %zu lines were not understood and left out", request->source, file->unknown);
+	xb_notice("%s: %zu line%s left out", request->source, file->unknown,
+		  file->unknown == 1 ? " was" : "s were");
 }
 
 /* One line, however long the list of lines is. */
-static void tell_first_unknown(const struct cli *cli, const struct request *request)
+static void tell_first_unknown(const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
 	char first[XB_UNKNOWN_KEPT * (XB_UNKNOWN_TEXT + 24)];
-	size_t used = 0;
 
-	for (size_t i = 0; i < unknown_told(cli, file); i++)
-		used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%" PRIu64 ": %s",
-					 i ? ", " : "", file->first_unknown[i].line,
-					 file->first_unknown[i].text);
-	xb_notice("%s: %zu lines were not understood and left out (first: %s%s)", request->source,
-		  file->unknown, first, file->unknown > XB_UNKNOWN_KEPT ? ", ..." : "");
+	xb_unknown_lines_show(file->first_unknown, file->unknown, XB_UNKNOWN_KEPT, first,
+			      sizeof(first));
+	xb_notice("%s: %zu line%s left out (first: %s)", request->source, file->unknown,
+		  file->unknown == 1 ? " was" : "s were", first);
+}
+
+static void tell_notes(const struct request *request)
+{
+	const struct xb_listfile *file = &request->file;
+
+	for (size_t i = 0; i < file->noted; i++) {
+		const struct xb_unknown_line *note = &file->notes[i];
+
+		if (note->line)
+			xb_notice("%s:%" PRIu64 ": %s", request->source, note->line, note->text);
+		else
+			xb_notice("%s: %s", request->source, note->text);
+	}
 }
 
 static void tell_what_differs(const struct cli *cli, const struct request *request)
 {
 	const struct xb_listfile *file = &request->file;
 
-	if (file->host_bits)
-		xb_notice("%s: %" PRIu64 " prefixes have host bits set and are taken as "
-			  "their networks (first: %s, %s:%" PRIu64 ")",
-			  request->source, file->host_bits, file->first_host_bits, request->source,
-			  file->first_host_bits_line);
+	tell_notes(request);
 	if (request->import.bogons) {
 		const struct xb_item *first = &request->import.first_bogon;
 		char text[XB_ENTRY_TEXT];
@@ -197,7 +207,7 @@ static void tell_what_differs(const struct cli *cli, const struct request *reque
 	if (file->unknown && cli->verbose)
 		tell_every_unknown(request);
 	else if (file->unknown)
-		tell_first_unknown(cli, request);
+		tell_first_unknown(request);
 }
 
 static void print_verdict(const struct request *request, bool domains)

@@ -240,14 +240,17 @@ static void note_left_out(struct taking *taking)
 
 	state->bogons = (int64_t)taking->import.bogons;
 	state->left_out = (int64_t)file->unknown;
-	*state->first_left_out = '\0';
-	if (!file->unknown)
-		return;
-	snprintf(state->first_left_out, sizeof(state->first_left_out), "%" PRIu64 ": %s",
-		 file->first_unknown->line, file->first_unknown->text);
+	xb_unknown_lines_show(file->first_unknown, file->unknown, XB_UNKNOWN_KEPT,
+			      state->first_left_out, sizeof(state->first_left_out));
 	xb_utf8_clean(state->first_left_out);
-	log_info("feed %s: %zu line%s left out, the first in line %s", state->name, file->unknown,
-		 file->unknown == 1 ? "" : "s", state->first_left_out);
+	if (file->unknown)
+		log_info("feed %s: %zu line%s left out (first: %s)", state->name, file->unknown,
+			 file->unknown == 1 ? " was" : "s were", state->first_left_out);
+	xb_unknown_lines_show(file->notes, file->noted, XB_NOTES_KEPT, state->notes,
+			      sizeof(state->notes));
+	xb_utf8_clean(state->notes);
+	if (file->noted)
+		log_info("feed %s: %s", state->name, state->notes);
 }
 
 static void end_as_updated(struct taking *taking)
