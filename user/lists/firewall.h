@@ -43,8 +43,8 @@ struct xb_firewall_hook {
 	bool drops;	       /* the policy */
 	uint64_t line;	       /* of the policy */
 	const char *text;      /* it, for messages */
-	const char *only_for; /* NULL: for every packet that arrives; else what its packets have in
-				 common, such as "an interface": it refuses none of another */
+	const char *only_for;  /* NULL: for every packet that arrives; else what its packets have in
+				  common, such as "an interface": it refuses none of another */
 };
 void xb_firewall_set_hook(struct xb_firewall *firewall, uint32_t chain,
 			  const struct xb_firewall_hook *hook);

@@ -74,7 +74,7 @@ bool xb_line_knows_options(char *options, bool (*is_known)(char *option))
 	return true;
 }
 
-int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
+int xb_line_store_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
 {
 	size_t start = file->comment_bytes ? file->comment_bytes : 1,
 	       end = start + strlen(comment) + 1;
@@ -82,7 +82,7 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 
 	if (!*comment || xb_comment_check(comment, strlen(comment))) {
 		xb_error_clear();
-		return xb_line_keep(file, item);
+		return 0;
 	}
 	if (end > COMMENT_BYTES)
 		return xb_input_error("the comments up to here are more than 1 GiB");
@@ -93,7 +93,14 @@ int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, co
 	strcpy(file->comments + start, comment);
 	file->comment_bytes = end;
 	item->comment = start & (COMMENT_BYTES - 1);
-	return xb_line_keep(file, item);
+	return 0;
+}
+
+int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment)
+{
+	int error = xb_line_store_comment(file, item, comment);
+
+	return error ? error : xb_line_keep(file, item);
 }
 
 int xb_line_unknown(struct xb_listfile *file, uint64_t line, const char *format, ...)
@@ -148,6 +155,13 @@ static int compare_lines(const void *a, const void *b)
 	return (first->line > second->line) - (first->line < second->line);
 }
 
+void xb_line_sort_unknown(struct xb_listfile *file)
+{
+	if (file->unknown > 1)
+		qsort(file->first_unknown, file->unknown, sizeof(*file->first_unknown),
+		      compare_lines);
+}
+
 int xb_line_settle(struct xb_listfile *file, const char *why)
 {
 	size_t kept = 0, before = file->unknown;
@@ -165,8 +179,7 @@ int xb_line_settle(struct xb_listfile *file, const char *why)
 	}
 	file->count = kept;
 	if (file->unknown > before)
-		qsort(file->first_unknown, file->unknown, sizeof(*file->first_unknown),
-		      compare_lines);
+		xb_line_sort_unknown(file);
 	return error;
 }
 

@@ -61,6 +61,9 @@ static inline int xb_line_keep(struct xb_listfile *file, const struct xb_item *i
 	return 0;
 }
 
+/* Keeps the text for the item, unless it is one that xb_comment_check() refuses. */
+int xb_line_store_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
+
 int xb_line_keep_with_comment(struct xb_listfile *file, struct xb_item *item, const char *comment);
 
 /* Counts a line that was not understood, and keeps the text to show for it. */
@@ -71,6 +74,9 @@ __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *fi
  * text only once, and XB_NOTES_KEPT of all. */
 __attribute__((format(printf, 3, 4))) int xb_line_note(struct xb_listfile *file, uint64_t line,
 						       const char *format, ...);
+
+/* Puts the lines that were not understood in order, where some were noted at the end. */
+void xb_line_sort_unknown(struct xb_listfile *file);
 
 /* Removes the doubtful items and counts their lines as unknown, with the domain in quotes and
  * `why` as the reason. */

@@ -5,11 +5,12 @@
 
 #include "base/array.h"
 
-static int append(struct xb_sources *set, const struct xb_span *span, uint32_t tag)
+int xb_sources_append(struct xb_sources *set, const struct xb_span *span, uint32_t tag)
 {
 	struct xb_stretch *last = set->count ? &set->stretches[set->count - 1] : NULL;
 
-	/* Touching: the address behind the last one of all is 0, which nothing in order begins with. */
+	/* Touching: the address behind the last one of all is 0, which nothing in order begins
+	 * with. */
 	if (last && last->tag == tag && last->span.ipv6 == span->ipv6 &&
 	    last->span.last + 1 == span->first) {
 		last->span.last = span->last;
@@ -20,8 +21,8 @@ static int append(struct xb_sources *set, const struct xb_span *span, uint32_t t
 
 int xb_sources_add(struct xb_sources *set, const struct xb_span *span, uint32_t tag)
 {
-	int error = xb_array_grow(&set->stretches, &set->room, set->count + 1,
-				  sizeof(*set->stretches));
+	int error =
+		xb_array_grow(&set->stretches, &set->room, set->count + 1, sizeof(*set->stretches));
 
 	if (!error)
 		set->stretches[set->count++] = (struct xb_stretch){*span, tag};
@@ -153,7 +154,7 @@ int xb_sources_combine(enum xb_sources_how how, const struct xb_sources *a,
 		struct xb_span span = next_span(&one, &two, &in_a, &in_b);
 
 		if (is_wanted(how, in_a, in_b))
-			error = append(&made, &span, (in_a ? &one : &two)->rest.tag);
+			error = xb_sources_append(&made, &span, (in_a ? &one : &two)->rest.tag);
 		if (in_a)
 			more_a = pass(&one, span.last);
 		if (in_b)

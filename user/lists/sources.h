@@ -33,6 +33,9 @@ enum xb_sources_how {
 /* Puts a span behind the others, in whatever order; xb_sources_settle() makes a set of them. */
 int xb_sources_add(struct xb_sources *set, const struct xb_span *span, uint32_t tag);
 
+/* Puts a span behind the others of a set, with all of which it has nothing in common. */
+int xb_sources_append(struct xb_sources *set, const struct xb_span *span, uint32_t tag);
+
 /* Puts stretches in order and joins those that overlap or touch; where several lie, the tag of the
  * first counts. */
 void xb_sources_settle(struct xb_sources *set);

@@ -1,0 +1,987 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lists/firewall.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "lists/firstmatch.h"
+#include "lists/line.h"
+
+#define NONE	       UINT32_MAX
+#define MOST_DEPTH     128		   /* of chains that call each other */
+#define MOST_WORK      ((uint64_t)1 << 30) /* stretches and rules that are looked at */
+#define MOST_PIECES    10000000		   /* that what passes may cut a file into */
+#define ASKED_TOGETHER 4000000		   /* about as many sources in one sweep */
+
+/* --- what readers make --- */
+
+struct source {
+	struct xb_span span;
+	uint32_t timeout, comment, line;
+	uint32_t next; /* of its set */
+};
+
+struct set {
+	uint32_t first, last; /* of its sources */
+	bool expires;	      /* some of them do */
+	bool is_any;	      /* one is a whole family: it names nobody */
+	bool listed;	      /* rules refuse its sources */
+};
+
+struct rule {
+	struct xb_firewall_rule is;
+	uint32_t next; /* of its chain */
+	bool told;
+	bool reached;
+	uint64_t spared; /* entries of which it lets some packets pass */
+};
+
+/* A part of a chain: rules that decide by themselves, or a call of another chain. */
+struct step {
+	struct xb_outcome outcome;
+	uint32_t rule, end;	  /* from that one up to that one, by `next` */
+	bool calls;		  /* then rule does */
+	bool expires;		  /* the sources of the rule do, and it drops them */
+	struct xb_sources surely; /* of a call, who goes there, and who may */
+	struct xb_sources perhaps;
+};
+
+struct chain {
+	struct xb_firewall_hook hook;
+	uint32_t first, last;
+	bool is_base;
+	enum { UNSEEN, BEING_SEEN, SEEN } state;
+	unsigned int effects, families; /* for whomever comes, if that is uniform */
+	bool uniform;
+	struct step *steps; /* made when it is first gone through */
+	size_t step_count, step_room;
+};
+
+/* Elements of a set that expire, and who of them is dropped until then. */
+struct expiring {
+	uint32_t set;
+	struct xb_sources dropped;
+};
+
+struct xb_firewall {
+	struct xb_listfile *file;
+	struct source *sources;
+	struct set *sets;
+	struct rule *rules;
+	struct chain *chains;
+	struct expiring *expiring;
+	size_t source_count, source_room, set_count, set_room, rule_count, rule_room;
+	size_t chain_count, chain_room, expiring_count, expiring_room;
+
+	/* While it is judged. */
+	struct xb_sources passed;  /* the base chain that is gone through; tags: rules + 1 */
+	struct xb_sources dropped; /* by it, of those that the file names */
+	struct xb_sources refused; /* by any base chain */
+	struct xb_sources spared;  /* that would be, but for a condition */
+	uint64_t work, left_out;
+};
+
+struct xb_firewall *xb_firewall_new(struct xb_listfile *file)
+{
+	struct xb_firewall *firewall = calloc(1, sizeof(*firewall));
+
+	if (!firewall)
+		xb_out_of_memory();
+	else
+		firewall->file = file;
+	return firewall;
+}
+
+static void free_steps(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->step_count; i++) {
+		xb_outcome_free(&chain->steps[i].outcome);
+		xb_sources_free(&chain->steps[i].surely);
+		xb_sources_free(&chain->steps[i].perhaps);
+	}
+	free(chain->steps);
+}
+
+void xb_firewall_free(struct xb_firewall *firewall)
+{
+	if (!firewall)
+		return;
+	for (size_t i = 0; i < firewall->chain_count; i++)
+		free_steps(&firewall->chains[i]);
+	for (size_t i = 0; i < firewall->expiring_count; i++)
+		xb_sources_free(&firewall->expiring[i].dropped);
+	xb_sources_free(&firewall->passed);
+	xb_sources_free(&firewall->dropped);
+	xb_sources_free(&firewall->refused);
+	xb_sources_free(&firewall->spared);
+	free(firewall->sources);
+	free(firewall->sets);
+	free(firewall->rules);
+	free(firewall->chains);
+	free(firewall->expiring);
+	free(firewall);
+}
+
+/* Of a file that may take only so much memory. */
+static int may_grow(const struct xb_firewall *firewall)
+{
+	return xb_listfile_may_grow(firewall->file,
+				    firewall->source_room * sizeof(*firewall->sources) +
+					    firewall->rule_room * sizeof(*firewall->rules));
+}
+
+static int add(const struct xb_firewall *firewall, void *array, size_t *count, size_t *room,
+	       size_t size, uint32_t *number)
+{
+	bool grows = *count == *room;
+	int error = *count < NONE - 1 ? xb_array_grow(array, room, *count + 1, size)
+				      : xb_input_error("more than %u parts", NONE - 1);
+
+	if (!error && grows)
+		error = may_grow(firewall);
+	if (!error)
+		*number = (uint32_t)(*count)++;
+	return error;
+}
+
+int xb_firewall_add_set(struct xb_firewall *firewall, uint32_t *set)
+{
+	int error = add(firewall, &firewall->sets, &firewall->set_count, &firewall->set_room,
+			sizeof(*firewall->sets), set);
+
+	if (!error)
+		firewall->sets[*set] = (struct set){.first = NONE, .last = NONE};
+	return error;
+}
+
+int xb_firewall_add_source(struct xb_firewall *firewall, uint32_t set, const struct xb_span *span,
+			   const struct xb_item *like)
+{
+	struct set *to = &firewall->sets[set];
+	uint32_t number;
+	int error = add(firewall, &firewall->sources, &firewall->source_count,
+			&firewall->source_room, sizeof(*firewall->sources), &number);
+
+	if (error)
+		return error;
+	firewall->sources[number] = (struct source){.span = *span,
+						    .timeout = like->timeout,
+						    .comment = like->comment,
+						    .line = like->entry.line,
+						    .next = NONE};
+	if (to->first == NONE)
+		to->first = number;
+	else
+		firewall->sources[to->last].next = number;
+	to->last = number;
+	to->expires |= like->timeout != 0;
+	to->is_any |= !span->first && span->last == ~(xb_address)0;
+	return 0;
+}
+
+int xb_firewall_add_chain(struct xb_firewall *firewall, uint32_t *chain)
+{
+	int error = add(firewall, &firewall->chains, &firewall->chain_count, &firewall->chain_room,
+			sizeof(*firewall->chains), chain);
+
+	if (!error)
+		firewall->chains[*chain] = (struct chain){.first = NONE, .last = NONE};
+	return error;
+}
+
+void xb_firewall_set_hook(struct xb_firewall *firewall, uint32_t chain,
+			  const struct xb_firewall_hook *hook)
+{
+	firewall->chains[chain].hook = *hook;
+	firewall->chains[chain].is_base = true;
+}
+
+/* The rule in front of the one with that number; *before is NONE for the first. */
+static int find_before(const struct xb_firewall *firewall, const struct chain *chain,
+		       uint32_t number, uint32_t *before)
+{
+	*before = NONE;
+	for (uint32_t at = chain->first; number > 1; at = firewall->rules[at].next, number--) {
+		if (at == NONE)
+			return -ENOENT;
+		*before = at;
+	}
+	return 0;
+}
+
+static uint32_t *link_behind(const struct xb_firewall *firewall, struct chain *chain,
+			     uint32_t before)
+{
+	return before == NONE ? &chain->first : &firewall->rules[before].next;
+}
+
+int xb_firewall_add_rule(struct xb_firewall *firewall, uint32_t chain, uint32_t number,
+			 const struct xb_firewall_rule *rule)
+{
+	struct chain *to = &firewall->chains[chain];
+	uint32_t before = to->last, added, *link;
+	int error = number ? find_before(firewall, to, number, &before) : 0;
+
+	if (!error)
+		error = add(firewall, &firewall->rules, &firewall->rule_count, &firewall->rule_room,
+			    sizeof(*firewall->rules), &added);
+	if (error)
+		return error;
+	link = link_behind(firewall, to, before);
+	firewall->rules[added] = (struct rule){.is = *rule, .next = *link};
+	*link = added;
+	if (before == to->last)
+		to->last = added;
+	return 0;
+}
+
+int xb_firewall_remove_rule(struct xb_firewall *firewall, uint32_t chain, uint32_t number)
+{
+	struct chain *from = &firewall->chains[chain];
+	uint32_t before, *link;
+	int error = find_before(firewall, from, number, &before);
+
+	if (error)
+		return error;
+	if (!number) {
+		from->first = from->last = NONE;
+		return 0;
+	}
+	link = link_behind(firewall, from, before);
+	if (*link == NONE)
+		return -ENOENT;
+	if (from->last == *link)
+		from->last = before;
+	*link = firewall->rules[*link].next;
+	return 0;
+}
+
+/* --- what one rule does --- */
+
+/* The match by which a rule names sources; NULL: it is for any, or for all but some. */
+static const struct xb_firewall_match *naming_match(const struct xb_firewall *firewall,
+						    const struct xb_firewall_rule *rule)
+{
+	for (unsigned int i = 0; i < rule->match_count; i++)
+		if (!rule->matches[i].negated && !firewall->sets[rule->matches[i].set].is_any)
+			return &rule->matches[i];
+	return NULL;
+}
+
+static bool calls(const struct xb_firewall_rule *rule)
+{
+	return rule->verdict == XB_FIREWALL_JUMP || rule->verdict == XB_FIREWALL_GOTO;
+}
+
+/* Whether its chain does the same with all of its sources. */
+static bool calls_uniform(const struct xb_firewall *firewall, const struct xb_firewall_rule *rule)
+{
+	const struct chain *to = &firewall->chains[rule->chain];
+
+	return to->uniform && !(rule->families & ~to->families);
+}
+
+/* Of the sources that it matches; a call must be of a uniform chain. */
+static unsigned int effects_of(const struct xb_firewall *firewall,
+			       const struct xb_firewall_rule *rule)
+{
+	static const unsigned int effects[] = {
+		[XB_FIREWALL_CONTINUE] = XB_GOES_ON,
+		[XB_FIREWALL_ACCEPT] = XB_PASSES,
+		[XB_FIREWALL_DROP] = XB_DROPS,
+		[XB_FIREWALL_RETURN] = XB_RETURNS,
+	};
+	unsigned int perhaps = rule->condition ? XB_GOES_ON : 0, called;
+
+	if (!calls(rule))
+		return effects[rule->verdict] | perhaps;
+	called = firewall->chains[rule->chain].effects;
+	if (rule->verdict == XB_FIREWALL_GOTO && called & XB_GOES_ON)
+		called ^= XB_GOES_ON | XB_RETURNS;
+	return called | perhaps;
+}
+
+/* Whether rules of the chain match any source, and what becomes of those then: PASSES, DROPS, and
+ * GOES_ON if they come out of it. Chains that it calls were looked at before. */
+static void look_at_uniform(const struct xb_firewall *firewall, struct chain *chain)
+{
+	bool more = true;
+
+	chain->families = XB_FAMILIES;
+	chain->effects = 0;
+	for (uint32_t at = chain->first; at != NONE; at = firewall->rules[at].next) {
+		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
+		unsigned int effects;
+
+		if (rule->match_count || (calls(rule) && !calls_uniform(firewall, rule)))
+			return;
+		if (at != chain->first && rule->families != chain->families)
+			return;
+		chain->families = rule->families;
+		effects = more ? effects_of(firewall, rule) : 0;
+		chain->effects |= effects & (XB_PASSES | XB_DROPS);
+		chain->effects |= effects & XB_RETURNS ? XB_GOES_ON : 0;
+		more &= effects & XB_GOES_ON;
+	}
+	chain->effects |= more ? XB_GOES_ON : 0;
+	chain->uniform = true;
+}
+
+static int look_at_chain(struct xb_firewall *firewall, uint32_t number, unsigned int depth)
+{
+	struct chain *chain = &firewall->chains[number];
+	int error = 0;
+
+	if (chain->state == SEEN)
+		return 0;
+	if (depth > MOST_DEPTH)
+		return xb_input_error("chains that call each other more than %d deep", MOST_DEPTH);
+	chain->state = BEING_SEEN;
+	for (uint32_t at = chain->first; !error && at != NONE; at = firewall->rules[at].next) {
+		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
+
+		if (calls(rule) && firewall->chains[rule->chain].state == BEING_SEEN)
+			return xb_input_error("line %llu: '%s' leads back to where it came from",
+					      (unsigned long long)rule->line, rule->text);
+		error = calls(rule) ? look_at_chain(firewall, rule->chain, depth + 1) : 0;
+	}
+	chain->state = SEEN;
+	look_at_uniform(firewall, chain);
+	return error;
+}
+
+/* --- sets of addresses, at a bounded cost --- */
+
+static int spend(struct xb_firewall *firewall, size_t work)
+{
+	firewall->work += work;
+	return firewall->work <= MOST_WORK
+		       ? 0
+		       : xb_input_error("its chains call each other too often to be judged");
+}
+
+static int combine(struct xb_firewall *firewall, enum xb_sources_how how,
+		   const struct xb_sources *a, const struct xb_sources *b, struct xb_sources *out)
+{
+	int error = spend(firewall, a->count + b->count + 1);
+
+	return error ? error : xb_sources_combine(how, a, b, out);
+}
+
+static int change(struct xb_firewall *firewall, struct xb_sources *set, enum xb_sources_how how,
+		  const struct xb_sources *other)
+{
+	return combine(firewall, how, set, other, set);
+}
+
+/* Of which addresses a set is; `lasting`: only of those that do not expire. */
+static int make_set(struct xb_firewall *firewall, uint32_t set, bool lasting,
+		    struct xb_sources *out)
+{
+	int error = 0;
+
+	for (uint32_t at = firewall->sets[set].first; !error && at != NONE;
+	     at = firewall->sources[at].next) {
+		const struct source *source = &firewall->sources[at];
+
+		if (!lasting || !source->timeout)
+			error = xb_sources_add(out, &source->span, 0);
+	}
+	xb_sources_settle(out);
+	return error ? error : spend(firewall, out->count);
+}
+
+/* Who matches: with `surely` whatever expires and whatever else a packet says. Sets lose elements
+ * and gain none. */
+static int make_matching(struct xb_firewall *firewall, const struct xb_firewall_rule *rule,
+			 bool surely, struct xb_sources *out)
+{
+	int error = surely && rule->condition ? 0 : xb_sources_of_families(rule->families, out);
+
+	for (unsigned int i = 0; !error && out->count && i < rule->match_count; i++) {
+		const struct xb_firewall_match *match = &rule->matches[i];
+		struct xb_sources set = {0};
+
+		error = make_set(firewall, match->set, surely != match->negated, &set);
+		if (!error)
+			error = change(firewall, out,
+				       match->negated ? XB_IN_FIRST_ALONE : XB_IN_BOTH, &set);
+		xb_sources_free(&set);
+	}
+	return error;
+}
+
+/* --- chains in steps --- */
+
+static int ask(struct xb_firewall *firewall, struct xb_first_match *rules,
+	       const struct xb_asked *asked)
+{
+	return spend(firewall, 1) ?: xb_first_match_add(rules, asked);
+}
+
+static int ask_all(struct xb_firewall *firewall, struct xb_first_match *rules,
+		   struct xb_asked *asked, const struct xb_sources *sources)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < sources->count; i++) {
+		asked->span = sources->stretches[i].span;
+		error = ask(firewall, rules, asked);
+	}
+	return error;
+}
+
+/* A rule with one match that names: as its sources come, without a set made of them. */
+static int ask_sources(struct xb_firewall *firewall, struct xb_first_match *rules,
+		       struct xb_asked *asked, const struct xb_firewall_rule *rule)
+{
+	unsigned int effects = asked->effects;
+	int error = 0;
+
+	for (uint32_t at = firewall->sets[rule->matches[0].set].first; !error && at != NONE;
+	     at = firewall->sources[at].next) {
+		const struct source *source = &firewall->sources[at];
+
+		if (!(rule->families & (source->span.ipv6 ? XB_FAMILY6 : XB_FAMILY4)))
+			continue;
+		asked->span = source->span;
+		asked->effects = effects | (source->timeout ? XB_GOES_ON : 0);
+		error = ask(firewall, rules, asked);
+	}
+	return error;
+}
+
+static int ask_rule(struct xb_firewall *firewall, struct xb_first_match *rules, uint32_t number)
+{
+	const struct xb_firewall_rule *rule = &firewall->rules[number].is;
+	struct xb_asked asked = {.rank = (uint32_t)rules->count,
+				 .tag = number + 1,
+				 .effects = effects_of(firewall, rule),
+				 .named = naming_match(firewall, rule)};
+	struct xb_sources surely = {0}, perhaps = {0};
+	int error;
+
+	/* What may go on is decided behind it, unless it may also do something else. */
+	if (!(asked.effects & ~(XB_GOES_ON | XB_DROPS)) && asked.effects & XB_GOES_ON)
+		return 0;
+	if (asked.named && rule->match_count == 1)
+		return ask_sources(firewall, rules, &asked, rule);
+	error = make_matching(firewall, rule, true, &surely);
+	if (!error)
+		error = ask_all(firewall, rules, &asked, &surely);
+	if (!error)
+		error = make_matching(firewall, rule, false, &perhaps);
+	asked.effects |= XB_GOES_ON;
+	if (!error)
+		error = change(firewall, &perhaps, XB_IN_FIRST_ALONE, &surely);
+	if (!error)
+		error = ask_all(firewall, rules, &asked, &perhaps);
+	xb_sources_free(&surely);
+	xb_sources_free(&perhaps);
+	return error;
+}
+
+/* Whether the rule drops elements of a set until they expire, whatever else a packet says. */
+static bool drops_expiring(const struct xb_firewall *firewall, const struct xb_firewall_rule *rule)
+{
+	return rule->match_count == 1 && !rule->matches[0].negated &&
+	       firewall->sets[rule->matches[0].set].expires &&
+	       effects_of(firewall, rule) == XB_DROPS;
+}
+
+static bool stands_alone(const struct xb_firewall *firewall, const struct xb_firewall_rule *rule)
+{
+	return (calls(rule) && !calls_uniform(firewall, rule)) || drops_expiring(firewall, rule);
+}
+
+static int make_call(struct xb_firewall *firewall, const struct xb_firewall_rule *rule,
+		     struct step *step)
+{
+	int error = make_matching(firewall, rule, true, &step->surely);
+
+	step->calls = true;
+	return error ? error : make_matching(firewall, rule, false, &step->perhaps);
+}
+
+/* From the rule step->rule on as many as can be asked together. */
+static int make_batch(struct xb_firewall *firewall, struct step *step)
+{
+	struct xb_first_match rules = {0};
+	uint32_t at = step->rule;
+	int error = 0;
+
+	step->expires = drops_expiring(firewall, &firewall->rules[at].is);
+	do {
+		error = ask_rule(firewall, &rules, at);
+		at = firewall->rules[at].next;
+	} while (!error && at != NONE && rules.count < ASKED_TOGETHER && !step->expires &&
+		 !stands_alone(firewall, &firewall->rules[at].is));
+	step->end = at;
+	if (!error)
+		error = xb_first_match_resolve(&rules, &step->outcome);
+	free(rules.asked);
+	return error;
+}
+
+static int make_steps(struct xb_firewall *firewall, struct chain *chain)
+{
+	uint32_t at = chain->first;
+	int error = 0;
+
+	while (!error && at != NONE) {
+		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
+		struct step *step;
+
+		error = xb_array_grow(&chain->steps, &chain->step_room, chain->step_count + 1,
+				      sizeof(*chain->steps));
+		if (error)
+			break;
+		step = &chain->steps[chain->step_count++];
+		*step = (struct step){.rule = at, .end = firewall->rules[at].next};
+		error = calls(rule) && !calls_uniform(firewall, rule)
+				? make_call(firewall, rule, step)
+				: make_batch(firewall, step);
+		at = step->end;
+	}
+	return error;
+}
+
+/* --- going through chains --- */
+
+/* A chain that is gone through. */
+struct pass {
+	const struct pass *caller;
+	struct chain *chain;
+	struct xb_sources live,
+		resumed; /* tags: the rule that may have sent them back, + 1; or 0 */
+	bool surely;	 /* everything that comes to the base chain and is live gets here */
+	uint32_t named;	 /* the set by which they were sent here; NONE: any */
+};
+
+static uint64_t count_sources(const struct xb_firewall *firewall, uint32_t set)
+{
+	uint64_t count = 0;
+
+	for (uint32_t at = firewall->sets[set].first; at != NONE; at = firewall->sources[at].next)
+		count++;
+	return count;
+}
+
+__attribute__((format(printf, 3, 4))) static int tell(struct xb_firewall *firewall,
+						      struct rule *rule, const char *format, ...)
+{
+	char text[XB_UNKNOWN_TEXT];
+	va_list arguments;
+
+	if (rule->told)
+		return 0;
+	rule->told = true;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return xb_line_unknown(firewall->file, rule->is.line, "'%s' %s", rule->is.text, text);
+}
+
+#define SCOPE_ADVICE(rule)                                                                         \
+	((rule)->is.for_service ? "; a list of their sources with --scope can do that" : "")
+
+static int tell_condition(struct xb_firewall *firewall, struct rule *rule)
+{
+	return tell(firewall, rule, "refuses only under a condition, %s%s",
+		    rule->is.condition ? rule->is.condition : "one of the chain that it calls",
+		    SCOPE_ADVICE(rule));
+}
+
+/* Of what the rules drop: which sets are listed, and who is told. */
+static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
+			 const struct step *step)
+{
+	int error = 0;
+
+	for (uint32_t at = step->rule; !error && at != step->end; at = firewall->rules[at].next) {
+		struct rule *rule = &firewall->rules[at];
+		const struct xb_firewall_match *match = naming_match(firewall, &rule->is);
+		uint32_t set = match ? match->set : pass->named;
+		unsigned int effects;
+
+		rule->reached = true;
+		effects = effects_of(firewall, &rule->is);
+		if (!(effects & XB_DROPS))
+			continue;
+		if (!pass->surely)
+			firewall->left_out += set == NONE ? 0 : count_sources(firewall, set);
+		else if (effects & XB_GOES_ON)
+			error = tell_condition(firewall, rule);
+		else if (set != NONE)
+			firewall->sets[set].listed = true;
+	}
+	return error;
+}
+
+/* Elements that expire are dropped until then, if none of their packets passed or returned before.
+ */
+static int keep_expiring(struct xb_firewall *firewall, const struct pass *pass,
+			 const struct step *step)
+{
+	struct expiring expiring = {.set = firewall->rules[step->rule].is.matches[0].set};
+	uint32_t number;
+	int error = make_set(firewall, expiring.set, false, &expiring.dropped);
+
+	if (!error)
+		error = change(firewall, &expiring.dropped, XB_IN_BOTH, &pass->live);
+	if (!error)
+		error = change(firewall, &expiring.dropped, XB_IN_FIRST_ALONE, &firewall->passed);
+	for (const struct pass *at = pass; !error && at; at = at->caller)
+		error = change(firewall, &expiring.dropped, XB_IN_FIRST_ALONE, &at->resumed);
+	if (!error)
+		error = add(firewall, &firewall->expiring, &firewall->expiring_count,
+			    &firewall->expiring_room, sizeof(expiring), &number);
+	if (error)
+		xb_sources_free(&expiring.dropped);
+	else
+		firewall->expiring[number] = expiring;
+	return error;
+}
+
+/* Puts what `from` and the live sources have in common into the set. */
+static int collect(struct xb_firewall *firewall, const struct xb_sources *from,
+		   const struct xb_sources *live, struct xb_sources *set)
+{
+	struct xb_sources both = {0};
+	int error = from->count ? combine(firewall, XB_IN_BOTH, from, live, &both) : 0;
+
+	if (!error && both.count)
+		error = change(firewall, set, XB_IN_EITHER, &both);
+	xb_sources_free(&both);
+	return error;
+}
+
+/* Rules that drop others than those whom the file names. */
+static int tell_others(struct xb_firewall *firewall, const struct xb_sources *others,
+		       const struct xb_sources *live)
+{
+	struct xb_sources both = {0};
+	int error = others->count ? combine(firewall, XB_IN_BOTH, others, live, &both) : 0;
+
+	for (size_t i = 0; !error && i < both.count; i++)
+		error = tell(firewall, &firewall->rules[both.stretches[i].tag - 1],
+			     "refuses whom it does not name, and they are not listed; see "
+			     "`bloomctl policy allow-only`");
+	xb_sources_free(&both);
+	return error;
+}
+
+static int go_through_batch(struct xb_firewall *firewall, struct pass *pass,
+			    const struct step *step)
+{
+	const struct xb_outcome *outcome = &step->outcome;
+	struct xb_sources *live = &pass->live;
+	int error = look_at_drops(firewall, pass, step);
+
+	if (!error)
+		error = collect(firewall, &outcome->passes, live, &firewall->passed);
+	if (!error)
+		error = collect(firewall, &outcome->returns, live, &pass->resumed);
+	if (!error && pass->surely && step->expires)
+		error = keep_expiring(firewall, pass, step);
+	if (!error && pass->surely)
+		error = collect(firewall, &outcome->dropped, live, &firewall->dropped);
+	if (!error && pass->surely && pass->named != NONE)
+		error = collect(firewall, &outcome->others, live, &firewall->dropped);
+	else if (!error && pass->surely)
+		error = tell_others(firewall, &outcome->others, live);
+	if (!error && outcome->ended.count)
+		error = change(firewall, live, XB_IN_FIRST_ALONE, &outcome->ended);
+	return error;
+}
+
+static int go_through(struct xb_firewall *firewall, struct pass *pass);
+
+/* What comes out of the chain that the step calls for the sources among the live ones. */
+static int call(struct xb_firewall *firewall, const struct pass *pass, const struct step *step,
+		const struct xb_sources *sources, bool surely, struct xb_sources *out)
+{
+	const struct xb_firewall_rule *rule = &firewall->rules[step->rule].is;
+	const struct xb_firewall_match *match = naming_match(firewall, rule);
+	struct pass inside = {.caller = pass,
+			      .chain = &firewall->chains[rule->chain],
+			      .surely = surely,
+			      .named = match ? match->set : pass->named};
+	int error = combine(firewall, XB_IN_BOTH, &pass->live, sources, &inside.live);
+
+	if (!error && inside.live.count)
+		error = go_through(firewall, &inside);
+	if (!error)
+		error = combine(firewall, XB_IN_EITHER, &inside.resumed, &inside.live, out);
+	xb_sources_free(&inside.live);
+	xb_sources_free(&inside.resumed);
+	return error;
+}
+
+/* Sends on what came out of a chain, behind the call or to the caller. */
+static int resume(struct xb_firewall *firewall, struct pass *pass, const struct step *step,
+		  const struct xb_sources *out)
+{
+	bool goes = firewall->rules[step->rule].is.verdict == XB_FIREWALL_GOTO;
+
+	return change(firewall, goes ? &pass->resumed : &pass->live, XB_IN_EITHER, out);
+}
+
+/* Those that the call matches only perhaps stay live as well. */
+static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const struct step *step)
+{
+	struct rule *rule = &firewall->rules[step->rule];
+	struct xb_sources perhaps = {0}, out = {0};
+	uint64_t before = firewall->left_out;
+	int error = combine(firewall, XB_IN_FIRST_ALONE, &step->perhaps, &step->surely, &perhaps);
+
+	if (!error && perhaps.count)
+		error = call(firewall, pass, step, &perhaps, false, &out);
+	if (!error && out.count && rule->is.verdict == XB_FIREWALL_GOTO)
+		error = resume(firewall, pass, step, &out);
+	if (!error && pass->surely && firewall->left_out > before)
+		error = tell(firewall, rule,
+			     "leads to what is refused only under a condition, %s: %llu entries "
+			     "left out%s",
+			     rule->is.condition ? rule->is.condition : "sources that expire",
+			     (unsigned long long)(firewall->left_out - before), SCOPE_ADVICE(rule));
+	xb_sources_free(&perhaps);
+	xb_sources_free(&out);
+	return error;
+}
+
+static int go_through_call(struct xb_firewall *firewall, struct pass *pass, const struct step *step)
+{
+	struct xb_sources out = {0};
+	int error = call_perhaps(firewall, pass, step);
+
+	firewall->rules[step->rule].reached = true;
+	if (error || !step->surely.count)
+		return error;
+	error = call(firewall, pass, step, &step->surely, pass->surely, &out);
+	if (!error)
+		error = change(firewall, &pass->live, XB_IN_FIRST_ALONE, &step->surely);
+	if (!error)
+		error = resume(firewall, pass, step, &out);
+	xb_sources_free(&out);
+	return error;
+}
+
+static int go_through(struct xb_firewall *firewall, struct pass *pass)
+{
+	struct chain *chain = pass->chain;
+	int error = chain->steps ? 0 : make_steps(firewall, chain);
+
+	for (size_t i = 0; !error && i < chain->step_count && pass->live.count; i++) {
+		const struct step *step = &chain->steps[i];
+
+		error = step->calls ? go_through_call(firewall, pass, step)
+				    : go_through_batch(firewall, pass, step);
+	}
+	return error;
+}
+
+/* --- base chains --- */
+
+static int tell_hook(struct xb_firewall *firewall, const struct xb_firewall_hook *hook,
+		     const char *what, const char *more)
+{
+	return xb_line_unknown(firewall->file, hook->line, "'%s' %s%s", hook->text, what, more);
+}
+
+/* What comes to the end of the chain. */
+static int apply_policy(struct xb_firewall *firewall, const struct pass *pass)
+{
+	const struct xb_firewall_hook *hook = &pass->chain->hook;
+	struct xb_sources out = {0};
+	int error = combine(firewall, XB_IN_EITHER, &pass->resumed, &pass->live, &out);
+
+	if (!error && !hook->drops)
+		error = change(firewall, &firewall->passed, XB_IN_EITHER, &out);
+	else if (!error && out.count && pass->surely)
+		error = tell_hook(firewall, hook,
+				  "refuses whom the file does not name, and they are not listed; "
+				  "see `bloomctl policy allow-only`",
+				  "");
+	xb_sources_free(&out);
+	return error;
+}
+
+/* What it drops is refused, but for what passes somewhere in it. */
+static int conclude(struct xb_firewall *firewall)
+{
+	struct xb_sources spared = {0};
+	int error = combine(firewall, XB_IN_BOTH, &firewall->passed, &firewall->dropped, &spared);
+
+	if (!error)
+		error = change(firewall, &firewall->spared, XB_IN_EITHER, &spared);
+	if (!error)
+		error = change(firewall, &firewall->dropped, XB_IN_FIRST_ALONE, &spared);
+	for (size_t i = 0; i < firewall->dropped.count; i++)
+		firewall->dropped.stretches[i].tag = 0;
+	if (!error)
+		error = change(firewall, &firewall->refused, XB_IN_EITHER, &firewall->dropped);
+	xb_sources_free(&spared);
+	xb_sources_free(&firewall->passed);
+	xb_sources_free(&firewall->dropped);
+	return error;
+}
+
+static int judge_base(struct xb_firewall *firewall, struct chain *chain)
+{
+	struct pass pass = {.chain = chain, .surely = !chain->hook.only_for, .named = NONE};
+	uint64_t before = firewall->left_out;
+	int error = xb_sources_of_families(chain->hook.families, &pass.live);
+
+	if (!error)
+		error = go_through(firewall, &pass);
+	if (!error)
+		error = apply_policy(firewall, &pass);
+	if (!error && firewall->left_out > before && !pass.surely)
+		error = tell_hook(firewall, &chain->hook, "refuses only under a condition, ",
+				  chain->hook.only_for);
+	if (!error)
+		error = conclude(firewall);
+	xb_sources_free(&pass.live);
+	xb_sources_free(&pass.resumed);
+	return error;
+}
+
+/* --- what is listed --- */
+
+/* Keeps what of the source is refused. *whole: all is. */
+static int keep_refused(struct xb_firewall *firewall, const struct source *source,
+			const struct xb_sources *refused, bool *whole)
+{
+	struct xb_item item = {.timeout = source->timeout, .comment = source->comment & 0x3fffffff};
+	struct xb_listfile *file = firewall->file;
+	uint64_t lines = file->lines;
+	int error = 0;
+
+	*whole = false;
+	file->lines = source->line;
+	for (size_t i = xb_sources_find(refused, &source->span);
+	     !error && i < refused->count &&
+	     !xb_span_is_before(&source->span, &refused->stretches[i].span);
+	     i++) {
+		struct xb_span part = refused->stretches[i].span;
+
+		if (part.first < source->span.first)
+			part.first = source->span.first;
+		if (part.last > source->span.last)
+			part.last = source->span.last;
+		*whole = part.first == source->span.first && part.last == source->span.last;
+		error = spend(firewall, 1) ?: xb_span_keep(file, &part, &item, "");
+	}
+	file->lines = lines;
+	if (!error && file->count > firewall->source_count + MOST_PIECES)
+		error = xb_input_error(
+			"what passes cuts what is refused into more than %d prefixes", MOST_PIECES);
+	return error;
+}
+
+/* Whom a condition lets pass. */
+static void count_spared(struct xb_firewall *firewall, const struct source *source)
+{
+	const struct xb_sources *spared = &firewall->spared;
+	uint32_t counted = 0;
+
+	for (size_t i = xb_sources_find(spared, &source->span);
+	     i < spared->count && !xb_span_is_before(&source->span, &spared->stretches[i].span);
+	     i++) {
+		uint32_t tag = spared->stretches[i].tag;
+
+		if (tag && tag != counted)
+			firewall->rules[tag - 1].spared++;
+		counted = tag;
+	}
+}
+
+static int keep_lasting(struct xb_firewall *firewall, const struct set *set)
+{
+	int error = 0;
+
+	for (uint32_t at = set->first; !error && at != NONE; at = firewall->sources[at].next) {
+		const struct source *source = &firewall->sources[at];
+		bool whole;
+
+		if (source->timeout)
+			continue;
+		error = keep_refused(firewall, source, &firewall->refused, &whole);
+		if (!whole)
+			count_spared(firewall, source);
+	}
+	return error;
+}
+
+static int keep_timed(struct xb_firewall *firewall, const struct expiring *expiring)
+{
+	int error = 0;
+
+	for (uint32_t at = firewall->sets[expiring->set].first; !error && at != NONE;
+	     at = firewall->sources[at].next) {
+		const struct source *source = &firewall->sources[at];
+		bool whole;
+
+		if (source->timeout)
+			error = keep_refused(firewall, source, &expiring->dropped, &whole);
+	}
+	return error;
+}
+
+static int tell_spared(struct xb_firewall *firewall)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < firewall->rule_count; i++) {
+		struct rule *rule = &firewall->rules[i];
+
+		if (rule->spared)
+			error = tell(firewall, rule,
+				     "may let pass what is dropped elsewhere: not listed from %llu "
+				     "entries",
+				     (unsigned long long)rule->spared);
+		else if (!rule->reached && rule->is.verdict == XB_FIREWALL_DROP &&
+			 naming_match(firewall, &rule->is))
+			error = tell(firewall, rule, "is a rule that no packet reaches");
+	}
+	return error;
+}
+
+static int keep_all(struct xb_firewall *firewall)
+{
+	struct xb_listfile *file = firewall->file;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < firewall->set_count; i++)
+		if (firewall->sets[i].listed)
+			error = keep_lasting(firewall, &firewall->sets[i]);
+	for (size_t i = 0; !error && i < firewall->expiring_count; i++)
+		error = keep_timed(firewall, &firewall->expiring[i]);
+	if (!error)
+		error = tell_spared(firewall);
+	if (!error)
+		error = xb_listfile_may_grow(file, file->count * sizeof(*file->items));
+	if (!error)
+		error = xb_entry_sort(&file->items, file->count, sizeof(*file->items));
+	file->room = file->count;
+	xb_line_sort_unknown(file);
+	return error;
+}
+
+int xb_firewall_judge(struct xb_firewall *firewall)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < firewall->chain_count; i++)
+		error = look_at_chain(firewall, i, 0);
+	for (uint32_t i = 0; !error && i < firewall->chain_count; i++)
+		if (firewall->chains[i].is_base)
+			error = judge_base(firewall, &firewall->chains[i]);
+	return error ? error : keep_all(firewall);
+}
