@@ -307,7 +307,8 @@ static unsigned int effects_of(const struct xb_firewall *firewall,
 }
 
 /* Whether rules of the chain match any source, and what becomes of those then: PASSES, DROPS, and
- * GOES_ON if they come out of it. Chains that it calls were looked at before. */
+ * GOES_ON if they come out of it; not both of the latter, for what drops some is told by itself.
+ * Chains that it calls were looked at before. */
 static void look_at_uniform(const struct xb_firewall *firewall, struct chain *chain)
 {
 	bool more = true;
@@ -326,10 +327,10 @@ static void look_at_uniform(const struct xb_firewall *firewall, struct chain *ch
 		effects = more ? effects_of(firewall, rule) : 0;
 		chain->effects |= effects & (XB_PASSES | XB_DROPS);
 		chain->effects |= effects & XB_RETURNS ? XB_GOES_ON : 0;
-		more &= effects & XB_GOES_ON;
+		more = more && effects & XB_GOES_ON;
 	}
 	chain->effects |= more ? XB_GOES_ON : 0;
-	chain->uniform = true;
+	chain->uniform = (chain->effects & (XB_DROPS | XB_GOES_ON)) != (XB_DROPS | XB_GOES_ON);
 }
 
 static int look_at_chain(struct xb_firewall *firewall, uint32_t number, unsigned int depth)
@@ -592,8 +593,7 @@ __attribute__((format(printf, 3, 4))) static int tell(struct xb_firewall *firewa
 
 static int tell_condition(struct xb_firewall *firewall, struct rule *rule)
 {
-	return tell(firewall, rule, "refuses only under a condition, %s%s",
-		    rule->is.condition ? rule->is.condition : "one of the chain that it calls",
+	return tell(firewall, rule, "refuses only under a condition, %s%s", rule->is.condition,
 		    SCOPE_ADVICE(rule));
 }
 
@@ -607,15 +607,13 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 		struct rule *rule = &firewall->rules[at];
 		const struct xb_firewall_match *match = naming_match(firewall, &rule->is);
 		uint32_t set = match ? match->set : pass->named;
-		unsigned int effects;
 
 		rule->reached = true;
-		effects = effects_of(firewall, &rule->is);
-		if (!(effects & XB_DROPS))
+		if (!(effects_of(firewall, &rule->is) & XB_DROPS))
 			continue;
 		if (!pass->surely)
 			firewall->left_out += set == NONE ? 0 : count_sources(firewall, set);
-		else if (effects & XB_GOES_ON)
+		else if (rule->is.condition)
 			error = tell_condition(firewall, rule);
 		else if (set != NONE)
 			firewall->sets[set].listed = true;
@@ -628,9 +626,10 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 static int keep_expiring(struct xb_firewall *firewall, const struct pass *pass,
 			 const struct step *step)
 {
-	struct expiring expiring = {.set = firewall->rules[step->rule].is.matches[0].set};
+	const struct xb_firewall_rule *rule = &firewall->rules[step->rule].is;
+	struct expiring expiring = {.set = rule->matches[0].set};
 	uint32_t number;
-	int error = make_set(firewall, expiring.set, false, &expiring.dropped);
+	int error = make_matching(firewall, rule, false, &expiring.dropped);
 
 	if (!error)
 		error = change(firewall, &expiring.dropped, XB_IN_BOTH, &pass->live);
