@@ -124,6 +124,10 @@ const char *advice_words(enum xb_advice advice)
 		return " (--json-path PATH)";
 	case XB_ADVICE_SKIP_BAD:
 		return " (--skip-bad NUMBER leaves out up to NUMBER wrong lines)";
+	case XB_ADVICE_SCOPE:
+		return "; a list of those sources with --scope can";
+	case XB_ADVICE_ALLOW_ONLY:
+		return "; `bloomctl policy allow-only` can";
 	}
 	return "";
 }

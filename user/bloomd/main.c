@@ -57,6 +57,10 @@ static const char *advice_words(enum xb_advice advice)
 		return "; the key format names the right one";
 	case XB_ADVICE_NAME_ZONE:
 		return "; the key zone names it";
+	case XB_ADVICE_SCOPE:
+		return "; a list of those sources with the key scope can";
+	case XB_ADVICE_ALLOW_ONLY:
+		return "; `bloomctl policy allow-only` can";
 	default:
 		return "";
 	}

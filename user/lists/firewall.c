@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "lists/firstmatch.h"
 #include "lists/line.h"
 
@@ -36,7 +37,7 @@ struct set {
 struct rule {
 	struct xb_firewall_rule is;
 	uint32_t next; /* of its chain */
-	bool told;
+	bool told;     /* or there is nothing to tell of it any more */
 	bool reached;
 	uint64_t spared; /* entries of which it lets some packets pass */
 };
@@ -249,6 +250,8 @@ int xb_firewall_remove_rule(struct xb_firewall *firewall, uint32_t chain, uint32
 	if (error)
 		return error;
 	if (!number) {
+		for (uint32_t at = from->first; at != NONE; at = firewall->rules[at].next)
+			firewall->rules[at].told = true;
 		from->first = from->last = NONE;
 		return 0;
 	}
@@ -257,6 +260,7 @@ int xb_firewall_remove_rule(struct xb_firewall *firewall, uint32_t chain, uint32
 		return -ENOENT;
 	if (from->last == *link)
 		from->last = before;
+	firewall->rules[*link].told = true;
 	*link = firewall->rules[*link].next;
 	return 0;
 }
@@ -588,14 +592,12 @@ __attribute__((format(printf, 3, 4))) static int tell(struct xb_firewall *firewa
 	return xb_line_unknown(firewall->file, rule->is.line, "'%s' %s", rule->is.text, text);
 }
 
-#define SCOPE_ADVICE(rule)                                                                         \
-	((rule)->is.for_service ? "; a list of their sources with --scope can do that" : "")
-
-static int tell_condition(struct xb_firewall *firewall, struct rule *rule)
+static const char *advice_for(const struct xb_firewall_rule *rule)
 {
-	return tell(firewall, rule, "refuses only under a condition, %s%s", rule->is.condition,
-		    SCOPE_ADVICE(rule));
+	return rule->for_service ? xb_advice(XB_ADVICE_SCOPE) : "";
 }
+
+#define REFUSES_OTHERS "'%s' refuses all that are not named; a list of sources cannot say so%s"
 
 /* Of what the rules drop: which sets are listed, and who is told. */
 static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
@@ -614,7 +616,8 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 		if (!pass->surely)
 			firewall->left_out += set == NONE ? 0 : count_sources(firewall, set);
 		else if (rule->is.condition)
-			error = tell_condition(firewall, rule);
+			error = tell(firewall, rule, "refuses only under a condition, %s%s",
+				     rule->is.condition, advice_for(&rule->is));
 		else if (set != NONE)
 			firewall->sets[set].listed = true;
 	}
@@ -661,16 +664,19 @@ static int collect(struct xb_firewall *firewall, const struct xb_sources *from,
 }
 
 /* Rules that drop others than those whom the file names. */
-static int tell_others(struct xb_firewall *firewall, const struct xb_sources *others,
+static int note_others(struct xb_firewall *firewall, const struct xb_sources *others,
 		       const struct xb_sources *live)
 {
 	struct xb_sources both = {0};
 	int error = others->count ? combine(firewall, XB_IN_BOTH, others, live, &both) : 0;
 
-	for (size_t i = 0; !error && i < both.count; i++)
-		error = tell(firewall, &firewall->rules[both.stretches[i].tag - 1],
-			     "refuses whom it does not name, and they are not listed; see "
-			     "`bloomctl policy allow-only`");
+	for (size_t i = 0; !error && i < both.count; i++) {
+		const struct xb_firewall_rule *rule =
+			&firewall->rules[both.stretches[i].tag - 1].is;
+
+		error = xb_line_note(firewall->file, rule->line, REFUSES_OTHERS, rule->text,
+				     xb_advice(XB_ADVICE_ALLOW_ONLY));
+	}
 	xb_sources_free(&both);
 	return error;
 }
@@ -693,7 +699,7 @@ static int go_through_batch(struct xb_firewall *firewall, struct pass *pass,
 	if (!error && pass->surely && pass->named != NONE)
 		error = collect(firewall, &outcome->others, live, &firewall->dropped);
 	else if (!error && pass->surely)
-		error = tell_others(firewall, &outcome->others, live);
+		error = note_others(firewall, &outcome->others, live);
 	if (!error && outcome->ended.count)
 		error = change(firewall, live, XB_IN_FIRST_ALONE, &outcome->ended);
 	return error;
@@ -748,7 +754,8 @@ static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const s
 			     "leads to what is refused only under a condition, %s: %llu entries "
 			     "left out%s",
 			     rule->is.condition ? rule->is.condition : "sources that expire",
-			     (unsigned long long)(firewall->left_out - before), SCOPE_ADVICE(rule));
+			     (unsigned long long)(firewall->left_out - before),
+			     advice_for(&rule->is));
 	xb_sources_free(&perhaps);
 	xb_sources_free(&out);
 	return error;
@@ -787,12 +794,6 @@ static int go_through(struct xb_firewall *firewall, struct pass *pass)
 
 /* --- base chains --- */
 
-static int tell_hook(struct xb_firewall *firewall, const struct xb_firewall_hook *hook,
-		     const char *what, const char *more)
-{
-	return xb_line_unknown(firewall->file, hook->line, "'%s' %s%s", hook->text, what, more);
-}
-
 /* What comes to the end of the chain. */
 static int apply_policy(struct xb_firewall *firewall, const struct pass *pass)
 {
@@ -803,10 +804,8 @@ static int apply_policy(struct xb_firewall *firewall, const struct pass *pass)
 	if (!error && !hook->drops)
 		error = change(firewall, &firewall->passed, XB_IN_EITHER, &out);
 	else if (!error && out.count && pass->surely)
-		error = tell_hook(firewall, hook,
-				  "refuses whom the file does not name, and they are not listed; "
-				  "see `bloomctl policy allow-only`",
-				  "");
+		error = xb_line_note(firewall->file, hook->line, REFUSES_OTHERS, hook->text,
+				     xb_advice(XB_ADVICE_ALLOW_ONLY));
 	xb_sources_free(&out);
 	return error;
 }
@@ -842,8 +841,9 @@ static int judge_base(struct xb_firewall *firewall, struct chain *chain)
 	if (!error)
 		error = apply_policy(firewall, &pass);
 	if (!error && firewall->left_out > before && !pass.surely)
-		error = tell_hook(firewall, &chain->hook, "refuses only under a condition, ",
-				  chain->hook.only_for);
+		error = xb_line_unknown(firewall->file, chain->hook.line,
+					"'%s' refuses only under a condition, %s", chain->hook.text,
+					chain->hook.only_for);
 	if (!error)
 		error = conclude(firewall);
 	xb_sources_free(&pass.live);
@@ -947,7 +947,8 @@ static int tell_spared(struct xb_firewall *firewall)
 				     (unsigned long long)rule->spared);
 		else if (!rule->reached && rule->is.verdict == XB_FIREWALL_DROP &&
 			 naming_match(firewall, &rule->is))
-			error = tell(firewall, rule, "is a rule that no packet reaches");
+			error = tell(firewall, rule,
+				     "is a rule that no packet to this machine reaches");
 	}
 	return error;
 }
@@ -982,5 +983,11 @@ int xb_firewall_judge(struct xb_firewall *firewall)
 	for (uint32_t i = 0; !error && i < firewall->chain_count; i++)
 		if (firewall->chains[i].is_base)
 			error = judge_base(firewall, &firewall->chains[i]);
-	return error ? error : keep_all(firewall);
+	if (!error)
+		error = keep_all(firewall);
+	if (!error && !firewall->file->count && !firewall->file->unknown && firewall->file->noted)
+		return xb_input_error("line %llu: %s",
+				      (unsigned long long)firewall->file->notes[0].line,
+				      firewall->file->notes[0].text);
+	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, firewalls, nft. */
+ * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, iptables, nft,
+ * webservers. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -18,6 +19,7 @@ struct xb_list_set;
 struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_nft;
+struct xb_list_iptables;
 struct xb_list_columns;
 struct xb_list_format;
 
@@ -36,8 +38,9 @@ struct xb_reading {
 	const char *zone_name;	   /* as told; NULL: the file says it */
 	struct xb_list_data *data; /* of unbound */
 	struct xb_list_nft *nft;   /* of nft */
-	uint64_t most;		   /* addresses that an entry may have, of ip4set; 0: any */
-	bool in_block;		   /* of geo: its values */
+	struct xb_list_iptables *iptables;
+	uint64_t most; /* addresses that an entry may have, of ip4set; 0: any */
+	bool in_block; /* of geo: its values */
 	char value[XB_SHOWN + 1], other[XB_SHOWN + 1];
 	struct xb_list_columns *columns;
 };
@@ -109,6 +112,7 @@ void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listnft_end(struct xb_reading *reading);
+void xb_listiptables_end(struct xb_reading *reading);
 void xb_listcolumns_end(struct xb_reading *reading);
 
 #endif

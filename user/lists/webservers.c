@@ -48,43 +48,6 @@ static void put_first(struct xb_listfile *file, size_t from)
 		file->items[i].entry.line = 0;
 }
 
-/* --- iptables: of what `iptables-save` writes, and of its commands, the rules that depend on the
- * source alone --- */
-
-/* Behind the program, options of the program and counters: "-A CHAIN ..."; NULL: something else. */
-static char *find_rule(char *line)
-{
-	size_t size = strcspn(line, XB_BLANKS);
-	const char *name = memrchr(line, '/', size);
-
-	name = name ? name + 1 : line;
-	if (!strncmp(name, "iptables", 8) || !strncmp(name, "ip6tables", 9))
-		line += size + strspn(line + size, XB_BLANKS);
-	else if (*line == '[' && strchr(line, ']'))
-		line = strchr(line, ']') + 1;
-	line += strspn(line, XB_BLANKS);
-	if (!strncmp(line, "-w ", 3))
-		line += 3;
-	return strncmp(line, "-A ", 3) && strncmp(line, "-I ", 3) ? NULL : line;
-}
-
-static bool is_frame(const char *line)
-{
-	return *line == '*' || *line == ':' || !strcmp(line, "COMMIT") ||
-	       !strncmp(line, "-P ", 3) || !strncmp(line, "-N ", 3);
-}
-
-static bool detect_iptables(const char *line)
-{
-	static const char *const tables[] = {"*filter", "*raw", "*mangle", "*nat", "*security"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		if (!strcmp(line, tables[i]))
-			return true;
-	return find_rule((char *)(uintptr_t)line) || !strncmp(line, "-P ", 3) ||
-	       !strncmp(line, "-N ", 3);
-}
-
 /* A word, perhaps in double quotes; NULL at the end. */
 static char *take_word(char **rest)
 {
@@ -100,89 +63,10 @@ static char *take_word(char **rest)
 	return start + 1;
 }
 
-struct rule {
-	const char *chain, *target, *comment;
-	char *sources; /* with commas between them; NULL: any */
-	bool inserted; /* in front of the others */
-};
-
-/* name: of the option, without the dashes. */
-static bool take_match(struct rule *rule, const char *name, char *value)
-{
-	if (!strcmp(name, "s") || !strcmp(name, "source") || !strcmp(name, "src-range")) {
-		if (rule->sources)
-			return false;
-		rule->sources = value;
-	} else if (!strcmp(name, "j")) {
-		rule->target = value;
-	} else if (!strcmp(name, "comment")) {
-		rule->comment = value;
-	} else if (!strcmp(name, "m")) {
-		return !strcmp(value, "comment") || !strcmp(value, "iprange");
-	} else {
-		return !strcmp(name, "reject-with");
-	}
-	return true;
-}
-
-/* False: it has other conditions, or none. */
-static bool read_rule(char *line, struct rule *rule)
-{
-	const char *option;
-	char *value;
-
-	*rule = (struct rule){.inserted = line[1] == 'I', .comment = ""};
-	line += 3;
-	rule->chain = xb_line_word(&line);
-	while ((option = xb_line_word(&line))) {
-		value = take_word(&line);
-		if (*option != '-' || !value ||
-		    !take_match(rule, option + strspn(option, "-"), value))
-			return false;
-	}
-	return rule->chain && rule->target && rule->sources;
-}
-
-/* The sources of its rules are the machine's own. */
-static bool is_of_sender(const char *chain)
-{
-	return !strcmp(chain, "OUTPUT") || !strcmp(chain, "POSTROUTING");
-}
-
-static int parse_iptables(struct xb_reading *reading, char *line)
-{
-	size_t before = reading->file->count;
-	bool drops, passes;
-	struct rule rule;
-	char *source;
-	int error = 0;
-
-	if (is_frame(line))
-		return 0;
-	line = find_rule(line);
-	if (!line || !read_rule(line, &rule) || is_of_sender(rule.chain))
-		return XB_LINE_UNKNOWN;
-	drops = !strcmp(rule.target, "DROP") || !strcmp(rule.target, "REJECT");
-	passes = !strcmp(rule.target, "ACCEPT") || !strcmp(rule.target, "RETURN");
-	if (!drops && !passes)
-		return XB_LINE_UNKNOWN;
-	while (!error && (source = strsep(&rule.sources, ","))) {
-		error = keep_source(reading, source, passes, rule.comment);
-	}
-	/* Before all others: what comes later decides no more. */
-	if (passes && rule.inserted)
-		put_first(reading->file, before);
-	return error;
-}
-
 static int finish_in_order(struct xb_reading *reading)
 {
 	return xb_span_except(reading->file, XB_EARLIEST);
 }
-
-const struct xb_list_format xb_iptables_format = {"iptables",	  detect_iptables,
-						  parse_iptables, .comments = "#;",
-						  .loose = true,  .finish = finish_in_order};
 
 /* --- deny: `deny 192.0.2.1;` of nginx, `Deny from` and `Require not ip` of Apache --- */
 
