@@ -31,7 +31,7 @@ def prefix(draw, ipv6):
 
 def source(draw, ipv6):
     kind = draw.random()
-    if kind < 0.25:
+    if kind < 0.12:
         return ""
     if kind < 0.7:
         return "-s %s " % address(draw, ipv6)
@@ -47,8 +47,9 @@ def source(draw, ipv6):
 def rule(draw, table, ipv6, later):
     """later: chains to which it may jump."""
     text = source(draw, ipv6)
-    if draw.random() < 0.35:
+    if draw.random() < 0.25:
         condition = draw.choice(CONDITIONS6 if ipv6 else CONDITIONS)
+        condition = "-i eth0" if "," in text and "! -d" in condition else condition
         text += condition.replace("%s", probes.HERE6 if ipv6 else probes.HERE4) + " "
     if draw.random() < 0.1:
         text += "-m comment --comment \"a -j b\" "

@@ -52,7 +52,7 @@ struct command {
 	const char *chain, *number, *policy;
 
 	bool negated; /* the option that follows is */
-	bool not_sources, not_range, resets, has_protocol;
+	bool not_sources, not_destinations, not_range, resets, has_protocol;
 	bool never; /* no packet that arrives is matched */
 	bool goes;
 	char *sources;
@@ -527,8 +527,6 @@ static int take_sources(struct command *command, char *value)
 	if (command->sources)
 		return xb_input_error("two sources, '%s' and '%s', in one rule",
 				      XB_SHOW(command->sources), XB_SHOW(value));
-	if (command->negated && strchr(value, ','))
-		return xb_input_error("'!' in front of several sources");
 	command->sources = value;
 	command->not_sources = command->negated;
 	return 0;
@@ -538,6 +536,7 @@ static int take_sources(struct command *command, char *value)
 static void take_destinations(struct command *command, const char *value)
 {
 	command->destinations = 1;
+	command->not_destinations = command->negated;
 	for (; *value; value++)
 		command->destinations += *value == ',';
 	add_condition(command, "a destination", false);
@@ -861,8 +860,12 @@ static int put_rules(struct command *command, const struct chain *chain, uint32_
 static int run_rule(struct command *command, const struct chain *chain, uint32_t number)
 {
 	struct xb_firewall_rule *rule = &command->rule;
+	bool several =
+		command->destinations > 1 || (command->sources && strchr(command->sources, ','));
 	int error = set_verdict(command);
 
+	if (several && (command->not_sources || command->not_destinations))
+		return xb_input_error("'!' in a rule of several addresses");
 	rule->line = command->reading->file->lines;
 	rule->text = command->shown;
 	if (!error && command->range)
