@@ -20,6 +20,7 @@ struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_nft;
 struct xb_list_iptables;
+struct xb_list_web;
 struct xb_list_columns;
 struct xb_list_format;
 
@@ -39,9 +40,11 @@ struct xb_reading {
 	struct xb_list_data *data; /* of unbound */
 	struct xb_list_nft *nft;   /* of nft */
 	struct xb_list_iptables *iptables;
-	uint64_t most; /* addresses that an entry may have, of ip4set; 0: any */
-	bool in_block; /* of geo: its values */
-	char value[XB_SHOWN + 1], other[XB_SHOWN + 1];
+	struct xb_list_web *web;    /* of deny */
+	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
+	bool in_block;		    /* of geo */
+	bool geo_begun, geo_ranges; /* a line was read; it was a range */
+	char value[XB_SHOWN + 1];   /* of all that are not 0 */
 	struct xb_list_columns *columns;
 };
 
@@ -113,6 +116,7 @@ void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listnft_end(struct xb_reading *reading);
 void xb_listiptables_end(struct xb_reading *reading);
+void xb_listweb_end(struct xb_reading *reading);
 void xb_listcolumns_end(struct xb_reading *reading);
 
 #endif

@@ -101,12 +101,13 @@ struct sweep {
 static uint32_t rank_of(const struct xb_item *item, enum xb_precedence precedence)
 {
 	switch (precedence) {
-	case XB_EARLIEST:
-		return UINT32_MAX - item->entry.line;
+	case XB_LATEST:
+		return item->entry.line;
 	case XB_LONGEST_OCTET:
 		return item->entry.length <= 8 ? 1 : (item->entry.length + 7U) / 8;
 	case XB_LONGEST:
 	case XB_LONGEST_FIRST:
+	case XB_LONGEST_LAST:
 		break;
 	}
 	return item->entry.length;
@@ -238,6 +239,22 @@ static int take_rule(struct sweep *sweep, const struct rule *rule)
 	return error;
 }
 
+/* Of the rules for one span, the last alone counts where a later line wins. */
+static size_t drop_overruled(struct rule *rules, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct xb_span *span = &rules[i].span,
+				     *next = i + 1 < count ? &rules[i + 1].span : NULL;
+
+		if (!next || next->ipv6 != span->ipv6 || next->first != span->first ||
+		    next->last != span->last)
+			rules[kept++] = rules[i];
+	}
+	return kept;
+}
+
 static struct rule *make_rules(const struct xb_listfile *file, enum xb_precedence precedence,
 			       size_t *count)
 {
@@ -259,6 +276,8 @@ static struct rule *make_rules(const struct xb_listfile *file, enum xb_precedenc
 					      .excepted = xb_entry_is_allow(&item->entry)};
 	}
 	qsort(rules, *count, sizeof(*rules), compare_rules);
+	if (precedence == XB_LONGEST_LAST || precedence == XB_LATEST)
+		*count = drop_overruled(rules, *count);
 	return rules;
 }
 

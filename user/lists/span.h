@@ -33,12 +33,13 @@ enum xb_precedence {
 	XB_LONGEST_FIRST, /* the longest prefix; of equal ones the first line */
 	XB_LONGEST_OCTET, /* the same in whole octets, as ip4set of rbldnsd stores them: /17 is as
 			     long as /24; of equal ones the exception */
-	XB_EARLIEST,	  /* the first line */
+	XB_LONGEST_LAST,  /* the same, the last line */
+	XB_LATEST,	  /* the last line */
 };
 
 /*
  * For a format whose exceptions hold within the file alone: it keeps them as addresses for the
- * allowlist (line 0: before all others), and then calls this function, with the items in store
+ * allowlist, and then calls this function, with the items in store
  * order. It takes the exceptions out of what is listed, by writing the rest as prefixes, and none
  * is left. Names stay as they are.
  */

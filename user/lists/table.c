@@ -393,6 +393,7 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listzone_end(reading);
 	xb_listnft_end(reading);
 	xb_listiptables_end(reading);
+	xb_listweb_end(reading);
 	xb_listcolumns_end(reading);
 	free(reading->text);
 	reading->text = NULL;

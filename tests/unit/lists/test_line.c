@@ -98,8 +98,11 @@ static bool is_better(const struct judged *one, const struct judged *best,
 		      enum xb_precedence precedence)
 {
 	switch (precedence) {
-	case XB_EARLIEST:
-		return one->line < best->line;
+	case XB_LATEST:
+		return one->line > best->line;
+	case XB_LONGEST_LAST:
+		return one->length != best->length ? one->length > best->length
+						   : one->line > best->line;
 	case XB_LONGEST_FIRST:
 		return one->length != best->length ? one->length > best->length
 						   : one->line < best->line;
@@ -162,7 +165,7 @@ TEST(exceptions_are_taken_out)
 {
 	srand(1);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		enum xb_precedence precedence = round % 4;
+		enum xb_precedence precedence = round % 5;
 		size_t count = 1 + (size_t)rand() % RULES;
 		struct judged lines[RULES];
 
