@@ -76,6 +76,21 @@ t_a_feed_allows_nothing()
 	[[ $(ctl -j allow list --list names 2>/dev/null | of_json 'len(d["entries"])') -eq 0 ]] || fail "$(ctl allow list)"
 }
 
+t_a_set()
+{
+	printf '%s\n' 'create good hash:ip' 'add good 5.9.0.1' 'create bad hash:ip' 'add bad 5.9.0.2' >"$T/list"
+	printf '[feed sets]\nurl = file://%s/list\nevery = 1h\n' "$T" >"$T/bloomd.conf"
+	ctl -q attach x0
+	agent
+	wait_for "a refusal" has_outcome sets refused format
+	exits 0 feeds
+	says "sets:3: a second set, 'bad' after 'good': .*; choose one with the key set$"
+	echo 'set = bad' >>"$T/bloomd.conf"
+	agent_reloads
+	wait_for "the set" has_outcome sets updated
+	[[ $(ctl list --list sets | cut -d ' ' -f 1) == 5.9.0.2 ]] || fail "$(ctl list --list sets)"
+}
+
 # What of a list nobody gets to feel is told wherever somebody looks.
 t_what_is_left_out_is_told()
 {

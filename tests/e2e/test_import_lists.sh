@@ -28,6 +28,7 @@ t_advice()
 		8.8.8.8\noops~~list:2: 'oops' is not an address or prefix \(--skip-bad NUMBER leaves out up to NUMBER wrong lines\)$
 		8.8.8.8\noops~--skip-bad 0~list:2: 'oops' is not an address or prefix \(--skip-bad NUMBER leaves out up to NUMBER wrong
 		8.8.8.8\noops\n9.9.9.9\nouch~--skip-bad 1~list:4: 'ouch' is .* \(1 wrong line left out before it, the most allowed\)$
+		add good 8.8.8.8\nadd bad 9.9.9.9~~list:2: a second set, 'bad' after 'good': .*; choose one with --set$
 		create x hash:ip\nadd x oops~~list:2: 'oops' is not an address or prefix$
 		8.8.8.8\nmail.example.org~~list:2: 'mail.example.org' is .*; to list domains too, choose the format domains with --format
 		a.example\n.b.example~~list:2: .* fits the formats ruleset, but the lines before it fit domains; --format names
@@ -59,6 +60,7 @@ t_options()
 		8.8.8.8\noops\n9.9.9.9\nouch~--skip-bad 2~8.8.8.8 9.9.9.9~
 		8.8.8.8\nmail.example.org~--format domains~8.8.8.8 mail.example.org~
 		8.8.8.8 9.9.9.9~--format words~8.8.8.8 9.9.9.9~
+		add good 8.8.8.8\nadd bad 9.9.9.9~--set bad~9.9.9.9~
 		from 8.8.8.8 port 22, v1.2.3.4; deny 9.9.9.0/24~--format extract~8.8.8.8 9.9.9.0/24~
 		http://8.8.8.8:8080/a\nhttps://bad.example/b~--format urls~8.8.8.8 =bad.example~
 		{"ip":"8.8.8.8"}\n{"ip":"9.9.9.9"}~--json-path ip~8.8.8.8 9.9.9.9~

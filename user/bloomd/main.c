@@ -51,6 +51,8 @@ static const char *advice_words(enum xb_advice advice)
 		return " with the key column";
 	case XB_ADVICE_JSON:
 		return " (key json-path)";
+	case XB_ADVICE_SET:
+		return " with the key set";
 	case XB_ADVICE_SKIP_BAD:
 		return " (skip-bad = NUMBER leaves out up to NUMBER wrong lines)";
 	case XB_ADVICE_NAME_FORMAT:

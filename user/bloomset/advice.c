@@ -20,6 +20,8 @@ const char *advice_words(enum xb_advice advice)
 		return lists_have_another
 			       ? " with --list-format, or --lines takes lines as they are"
 			       : " with --format, or --lines takes lines as they are";
+	case XB_ADVICE_SET:
+		return " with --set";
 	default:
 		return "";
 	}

@@ -39,6 +39,9 @@ bool reading_option(const struct cli *cli, struct input_terms *terms, int option
 	case 'J':
 		choice->json = optarg;
 		return true;
+	case 'N':
+		choice->set = optarg;
+		return true;
 	case 'B':
 		choice->bounded = true;
 		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX, &choice->most_wrong);
@@ -52,7 +55,7 @@ bool reading_is_of_entries(const struct input_terms *terms)
 	const struct xb_list_choice *choice = &terms->choice;
 
 	return terms->format || terms->zone || choice->column || choice->where || choice->json ||
-	       choice->bounded;
+	       choice->set || choice->bounded;
 }
 
 bool reading_is_sensible(const struct cli *cli, const struct input_terms *terms)

@@ -17,6 +17,7 @@
 		{"where", "COLUMN=VALUE,...", 'W', .help = "take only lines with these values"},   \
 		{"json-path", "PATH", 'J',                                                         \
 		 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},            \
+		{"set", "NAME", 'N', .help = "the set to read, of files with several"},            \
 	{                                                                                          \
 		"skip-bad", "NUMBER", 'B', .help = "leave out up to NUMBER wrong lines of a file"  \
 	}

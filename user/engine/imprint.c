@@ -41,6 +41,7 @@ static void begin(struct xb_siphash *hash, const uint64_t key[2],
 	add_text(hash, terms->choice.column);
 	add_text(hash, terms->choice.where);
 	add_text(hash, terms->choice.json);
+	add_text(hash, terms->choice.set);
 	add_number(hash, terms->choice.bounded);
 	add_number(hash, terms->choice.most_wrong);
 	add_number(hash, terms->most);

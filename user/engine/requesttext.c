@@ -53,6 +53,8 @@ static void say_choice(struct xb_line *line, const struct xb_list_choice *choice
 		xb_line_put(line, " --where %s", choice->where);
 	if (choice->json)
 		xb_line_put(line, " --json-path %s", choice->json);
+	if (choice->set)
+		xb_line_put(line, " --set %s", choice->set);
 	if (choice->bounded)
 		xb_line_put(line, " --skip-bad %" PRIu64, choice->most_wrong);
 }

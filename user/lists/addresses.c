@@ -13,7 +13,6 @@
 
 /* What a set of ipset says of all its entries. */
 struct xb_list_set {
-	char name[XB_SHOWN + 1];
 	uint32_t netmask, timeout; /* 0: none */
 };
 
@@ -285,21 +284,19 @@ static bool detect_ipset(const char *line)
 	       line[strcspn(line, XB_BLANKS ".:")] == ':';
 }
 
-/* The set of the file, which the first line names. */
+/* The set of the file. NULL in *set: the line is about one that does not count. */
 static int find_set(struct xb_reading *reading, const char *name, struct xb_list_set **set)
 {
-	if (!reading->set) {
+	bool counts;
+	int error = xb_sets_take(reading, name, &counts);
+
+	*set = NULL;
+	if (error || !counts)
+		return error;
+	if (!reading->set)
 		reading->set = calloc(1, sizeof(*reading->set));
-		if (!reading->set)
-			return xb_out_of_memory();
-		snprintf(reading->set->name, sizeof(reading->set->name), "%s", XB_SHOW(name));
-	}
 	*set = reading->set;
-	if (!strcmp(reading->set->name, XB_SHOW(name)))
-		return 0;
-	return xb_input_error("a second set, '%s' after '%s': one of them may hold sources that "
-			      "pass; `ipset save SET` writes one set",
-			      XB_SHOW(name), reading->set->name);
+	return *set ? 0 : xb_out_of_memory();
 }
 
 static int take_number(const char *what, char **rest, uint32_t most, uint32_t *number)
@@ -323,11 +320,13 @@ static int parse_create(struct xb_reading *reading, char *rest)
 
 	if (!type)
 		return xb_input_error("'create' needs a name and a type");
+	error = find_set(reading, name, &set);
+	if (error || !set)
+		return error;
 	if (strcmp(type, "hash:ip") && strcmp(type, "hash:net") && strcmp(type, "bitmap:ip"))
 		return xb_input_error(
 			"cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
 			XB_SHOW(type));
-	error = find_set(reading, name, &set);
 	while (!error && (option = xb_line_word(&rest))) {
 		if (!strcmp(option, "netmask"))
 			error = take_number(option, &rest, 128, &set->netmask);
@@ -386,8 +385,9 @@ static int parse_add(struct xb_reading *reading, char *rest)
 	if (!entry)
 		return xb_input_error("'add' needs a set and an entry");
 	error = find_set(reading, name, &set);
-	if (!error)
-		item.timeout = set->timeout;
+	if (error || !set)
+		return error;
+	item.timeout = set->timeout;
 	while (!error && (option = xb_line_word(&rest)))
 		error = take_add_option(option, &rest, &item, &comment);
 	if (!error)
@@ -416,8 +416,8 @@ static int parse_ipset(struct xb_reading *reading, char *line)
 			      XB_SHOW(verb));
 }
 
-const struct xb_list_format xb_ipset_format = {"ipset", detect_ipset, parse_ipset, .comments = "#;",
-					       .strict = true};
+const struct xb_list_format xb_ipset_format = {"ipset",		 detect_ipset,	 parse_ipset,
+					       .comments = "#;", .strict = true, .sets = "set"};
 
 void xb_listaddress_end(struct xb_reading *reading)
 {

@@ -16,6 +16,7 @@
 #define XB_LIST_SLACK	   4	/* bytes that can be read behind a line */
 
 struct xb_list_set;
+struct xb_list_sets;
 struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_nft;
@@ -34,6 +35,7 @@ struct xb_reading {
 	bool hopeless; /* an error is about the file, or nothing may be left out for it */
 	char *text;    /* of a format that is a document */
 	size_t text_bytes, text_room;
+	struct xb_list_sets *sets; /* of formats with named sets: those that were seen */
 	struct xb_list_set *set;   /* of ipset */
 	struct xb_list_zone *zone; /* of rpz */
 	const char *zone_name;	   /* as told; NULL: the file says it */
@@ -60,11 +62,12 @@ struct xb_list_format {
 	int (*parse)(struct xb_reading *reading, char *line);
 	const char *comments; /* characters with which a comment line begins */
 	bool loose;
-	bool strict;	/* a line counts for others: none can be left out */
-	bool slashes;	/* a comment may begin with two slashes, too */
-	bool bare;	/* what was kept is not looked at again: addresses may be held bare */
-	char separator; /* of columns, whose lines come with the blanks and comments they have; 0:
-			   none */
+	bool strict;	  /* a line counts for others: none can be left out */
+	bool slashes;	  /* a comment may begin with two slashes, too */
+	bool bare;	  /* what was kept is not looked at again: addresses may be held bare */
+	const char *sets; /* what its named sets are called, of which one is read; NULL: none */
+	char separator;	  /* of columns, whose lines come with the blanks and comments they have; 0:
+			     none */
 	/* Tried on the untouched line. 1: taken; 0: the line is something else. May be NULL. */
 	int (*quick)(struct xb_reading *reading, const char *line, size_t size);
 	/*
@@ -106,11 +109,22 @@ extern const struct xb_list_format xb_json_format, xb_extract_format;
  * which is the items from `before` on. Otherwise returns the error. */
 int xb_line_leave_out(struct xb_reading *reading, size_t before, int error);
 
+/*
+ * A line is about the set of that name. *counts: whether that is the set to read, the chosen one or
+ * the only one. An input error, for which nothing can be left out: another one came before, and
+ * none was chosen.
+ */
+int xb_sets_take(struct xb_reading *reading, const char *name, bool *counts);
+
+/* After the last line: an input error if the chosen set is not there, or the format has none. */
+int xb_sets_check(const struct xb_reading *reading);
+
 /* When columns were chosen: sets reading->format by the line, unless it is blank or a comment. An
  * input error if several formats are possible, or for a choice that is none. */
 int xb_listcolumns_detect(struct xb_reading *reading, const char *line);
 
 /* Free what their formats have put into it. */
+void xb_listsets_end(struct xb_reading *reading);
 void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);

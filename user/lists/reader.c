@@ -424,6 +424,7 @@ static int finish(const struct source *source, struct xb_reading *reading,
 	if (error && xb_listformat_ends_at_line(reading))
 		return xb_error_prefix(error, "%s:%llu", source->name,
 				       (unsigned long long)file->lines);
+	error = error ?: xb_sets_check(reading);
 	if (error)
 		return xb_error_prefix(error, "%s", source->name);
 	if (reading->choice->bounded && file->unknown > reading->choice->most_wrong)

@@ -76,6 +76,8 @@ int xb_listformat_begin(struct xb_reading *reading)
 		return xb_input_error("the format %s has no columns to choose", format->name);
 	if (choice->json && format && format != &xb_json_format)
 		return xb_input_error("the format %s is not JSON with a path", format->name);
+	if (choice->set && format && !format->sets)
+		return xb_input_error("the format %s has no sets to choose", format->name);
 	if (choice->bounded && format && format->strict)
 		return xb_input_error("in the format %s no line can be left out: others depend on "
 				      "it",
@@ -388,6 +390,7 @@ int xb_listformat_finish(struct xb_reading *reading)
 
 void xb_listformat_end(struct xb_reading *reading)
 {
+	xb_listsets_end(reading);
 	xb_listaddress_end(reading);
 	xb_listresolver_end(reading);
 	xb_listzone_end(reading);

@@ -11,6 +11,7 @@ struct xb_list_choice {
 	const char *column; /* which has the addresses: user/lists/columns.h */
 	const char *where;  /* which lines count, by other columns */
 	const char *json;   /* where in a document the addresses are: user/lists/jsonpath.h */
+	const char *set;    /* of a file with several, which: user/lists/sets.c */
 	bool bounded;	    /* at most so many wrong lines are left out */
 	uint64_t most_wrong;
 };

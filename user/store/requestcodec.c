@@ -181,7 +181,7 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 
 static bool has_choice(const struct xb_list_choice *choice)
 {
-	return choice->column || choice->where || choice->json || choice->bounded;
+	return choice->column || choice->where || choice->json || choice->set || choice->bounded;
 }
 
 /* What the record has, a bit each. */
@@ -204,6 +204,7 @@ static void pass_choice(struct codec *codec, struct xb_list_choice *choice)
 	pass_optional_text(codec, &choice->column);
 	pass_optional_text(codec, &choice->where);
 	pass_optional_text(codec, &choice->json);
+	pass_optional_text(codec, &choice->set);
 	pass_flag(codec, &choice->bounded);
 	pass(codec, &choice->most_wrong, sizeof(choice->most_wrong));
 	codec->wrong |= !has_choice(choice);

@@ -26,6 +26,8 @@ static void take_option(struct row *row, const char *name, const char *value)
 		choice->where = value;
 	else if (!strcmp(name, "json"))
 		choice->json = value;
+	else if (!strcmp(name, "set"))
+		choice->set = value;
 	else if (!strcmp(name, "settle"))
 		row->settle = value;
 	else if (strcmp(name, "wrong") != 0)

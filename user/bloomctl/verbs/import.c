@@ -294,6 +294,9 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'j':
 		request->choice.json = optarg;
 		return true;
+	case 'S':
+		request->choice.set = optarg;
+		return true;
 	case 'k':
 		request->choice.bounded = true;
 		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX,
@@ -342,6 +345,7 @@ static const struct option_spec options[] = {
 	{"where", "COLUMN=VALUE,...", 'w', .help = "take only lines with these values"},
 	{"json-path", "PATH", 'j',
 	 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},
+	{"set", "NAME", 'S', .help = "the set to read, of a file with several"},
 	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',

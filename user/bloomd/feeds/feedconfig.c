@@ -69,6 +69,7 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->column);
 		free(feeds->where);
 		free(feeds->json);
+		free(feeds->set);
 		free(feeds->end);
 		free(feeds->ca);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
@@ -97,6 +98,7 @@ struct xb_list_choice feed_config_choice(const struct feed_config *feed)
 	return (struct xb_list_choice){.column = feed->column,
 				       .where = feed->where,
 				       .json = feed->json,
+				       .set = feed->set,
 				       .bounded = feed->bounded,
 				       .most_wrong = feed->most_wrong};
 }
@@ -219,6 +221,7 @@ const struct config_key feed_keys[] = {
 	KEY("column", set_column, column),
 	KEY("where", set_where, where),
 	KEY("json-path", set_json, json),
+	KEY("set", config_text, set),
 	KEY("skip-bad", set_skip_bad, most_wrong, UINT32_MAX),
 	KEY("verdict", config_verdict, terms),
 	KEY("scope", config_scope, terms),
@@ -313,5 +316,7 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 		mix_text(&hash, feed->json);
 		mix(&hash, &feed->most_wrong, sizeof(feed->most_wrong));
 	}
+	if (feed->set)
+		mix_text(&hash, feed->set);
 	snprintf(out, 32, "%016" PRIx64, hash);
 }

@@ -19,7 +19,7 @@ struct feed_config {
 	char *list;   /* NULL: of the feed's name */
 	char *format; /* NULL: the first line decides */
 	char *zone;   /* the domain of the zone; NULL: the file names it, or has none */
-	char *column, *where, *json; /* as struct xb_list_choice has them */
+	char *column, *where, *json, *set; /* as struct xb_list_choice has them */
 	bool bounded;
 	uint64_t most_wrong;
 	char *end; /* how the list has to end; NULL: any way */
