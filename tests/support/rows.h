@@ -11,7 +11,7 @@
 /* What stands in a row for more text. */
 static struct {
 	char name[16], text[1024];
-} rows_words[32];
+} rows_words[64];
 static size_t rows_known;
 
 static inline void rows_let(char *line)

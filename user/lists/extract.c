@@ -119,7 +119,7 @@ static int extract(struct xb_reading *reading, char *text, size_t size)
 	const char *at = text, *end = text + size;
 	int error = 0;
 
-	reading->file->lines = 1;
+	reading->file->lines = reading->text_line;
 	while (!error && at < end) {
 		const char *next = at;
 

@@ -19,7 +19,6 @@ struct xb_list_set;
 struct xb_list_sets;
 struct xb_list_zone;
 struct xb_list_data;
-struct xb_list_nft;
 struct xb_list_iptables;
 struct xb_list_web;
 struct xb_list_columns;
@@ -35,12 +34,12 @@ struct xb_reading {
 	bool hopeless; /* an error is about the file, or nothing may be left out for it */
 	char *text;    /* of a format that is a document */
 	size_t text_bytes, text_room;
+	uint64_t text_line;	   /* in which it begins, from 1 */
 	struct xb_list_sets *sets; /* of formats with named sets: those that were seen */
 	struct xb_list_set *set;   /* of ipset */
 	struct xb_list_zone *zone; /* of rpz */
 	const char *zone_name;	   /* as told; NULL: the file says it */
 	struct xb_list_data *data; /* of unbound */
-	struct xb_list_nft *nft;   /* of nft */
 	struct xb_list_iptables *iptables;
 	struct xb_list_web *web;    /* of deny */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
@@ -85,7 +84,8 @@ struct xb_list_format {
 	bool (*marks)(const char *line);
 	/*
 	 * For a format in which lines mean nothing: instead of parse(), once, with the whole text,
-	 * which ends with a NUL. Sets file->lines to the line it is at. NULL: it has lines.
+	 * which ends with a NUL. Sets file->lines to the line it is at, from reading->text_line
+	 * on. NULL: it has lines.
 	 */
 	int (*document)(struct xb_reading *reading, char *text, size_t size);
 };
@@ -128,7 +128,6 @@ void xb_listsets_end(struct xb_reading *reading);
 void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
-void xb_listnft_end(struct xb_reading *reading);
 void xb_listiptables_end(struct xb_reading *reading);
 void xb_listweb_end(struct xb_reading *reading);
 void xb_listcolumns_end(struct xb_reading *reading);

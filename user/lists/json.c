@@ -11,6 +11,7 @@
 #include "lists/format.h"
 #include "lists/jsonpath.h"
 #include "lists/line.h"
+#include "lists/nft.h"
 
 #define DEPTH  64
 #define MEMORY ((size_t)1 << 30) /* of one document beside its text */
@@ -96,14 +97,8 @@ static void let_go(const struct xb_listfile *file)
 
 /* --- values --- */
 
-/* A value and what is known of it beside its addresses. */
-struct element {
-	struct xb_listfile *file;
-	struct xb_item item;
-	const char *comment;
-};
-
-static int keep_text(struct element *element, const json_t *value)
+static int keep_text(struct xb_listfile *file, const json_t *value, struct xb_item *item,
+		     const char *comment)
 {
 	char text[XB_ENTRY_TEXT];
 
@@ -113,62 +108,22 @@ static int keep_text(struct element *element, const json_t *value)
 		return xb_input_error("'%s...' is not an address or prefix",
 				      XB_SHOW(json_string_value(value)));
 	strcpy(text, json_string_value(value));
-	return xb_addresses_keep(element->file, text, &element->item, element->comment);
+	return xb_addresses_keep(file, text, item, comment);
 }
 
-/* Of nft -j: {"prefix": {"addr": "192.0.2.0", "len": 24}} */
-static int keep_prefix(struct element *element, const json_t *prefix)
-{
-	const char *address = json_string_value(json_object_get(prefix, "addr"));
-	const json_t *length = json_object_get(prefix, "len");
-	char text[XB_ENTRY_TEXT];
-	int error;
-
-	if (!address || !json_is_integer(length) || strchr(address, '/') ||
-	    snprintf(text, sizeof(text), "%s/%lld", address,
-		     (long long)json_integer_value(length)) >= (int)sizeof(text))
-		return xb_input_error("it is no prefix of an address and a length");
-	error = xb_line_address(element->file, text, &element->item.entry);
-	return error ? error
-		     : xb_line_keep_with_comment(element->file, &element->item, element->comment);
-}
-
-/* {"range": ["192.0.2.1", "192.0.2.9"]} */
-static int keep_range(struct element *element, const json_t *range)
-{
-	const char *first = json_string_value(json_array_get(range, 0)),
-		   *last = json_string_value(json_array_get(range, 1));
-
-	if (!first || !last || json_array_size(range) != 2)
-		return xb_input_error("it is no range from one address to another");
-	return xb_addresses_keep_to(element->file, first, last, &element->item);
-}
-
-static int keep_value(struct element *element, const json_t *value)
-{
-	const json_t *prefix = json_object_get(value, "prefix"),
-		     *range = json_object_get(value, "range");
-
-	if (json_is_object(prefix))
-		return keep_prefix(element, prefix);
-	return json_is_array(range) ? keep_range(element, range) : keep_text(element, value);
-}
-
-/* {"elem": {"val": VALUE, "timeout": 60, "expires": 50, "comment": "why"}} */
+/* An element of a set, as nft -j writes it, is kept with its timeout and comment. */
 static int keep(struct xb_listfile *file, const json_t *value)
 {
-	const json_t *wrapped = json_object_get(value, "elem"),
-		     *inner = json_object_get(wrapped, "val"), *left;
-	struct element element = {.file = file, .comment = ""};
-	json_int_t seconds;
+	struct xb_nft_element element = xb_nft_unwrap(value);
+	struct xb_item item = {.timeout = element.timeout};
+	struct xb_span span;
+	bool mapped;
+	int error;
 
-	if (!inner)
-		return keep_value(&element, value);
-	left = json_object_get(wrapped, "expires") ?: json_object_get(wrapped, "timeout");
-	seconds = json_integer_value(left);
-	element.item.timeout = seconds > 0 && seconds <= UINT32_MAX ? (uint32_t)seconds : 0;
-	element.comment = json_string_value(json_object_get(wrapped, "comment")) ?: "";
-	return keep_value(&element, inner);
+	if (!json_is_object(element.value))
+		return keep_text(file, element.value, &item, element.comment);
+	error = xb_nft_value(file, element.value, &span, &mapped);
+	return error ? error : xb_span_keep(file, &span, &item, element.comment);
 }
 
 /* --- a path for those who gave none --- */
@@ -227,12 +182,23 @@ static void look(struct suggestions *found, const json_t *value, char *path)
 	}
 }
 
-static int ask_for_path(const json_t *root)
+/* Of nft there may be one document, of which no path is needed. */
+static int take_ruleset(struct xb_reading *reading, const json_t *root, bool *found)
+{
+	if (*found)
+		return xb_input_error("a second document of nft: one ruleset is judged as a whole");
+	*found = true;
+	return xb_nft_take(reading, root);
+}
+
+static int ask_for_path(struct xb_reading *reading, const json_t *root)
 {
 	char path[XB_JSON_AT] = "", all[SUGGESTIONS * XB_JSON_AT] = "";
 	struct suggestions found = {.left = 100000};
 	size_t used = 0;
 
+	if (reading->format == &xb_nft_format)
+		return xb_input_error("a JSON document that nft has not written");
 	look(&found, root, path);
 	for (size_t i = 0; i < found.count; i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? "," : "",
@@ -327,9 +293,12 @@ static ssize_t next_document(struct xb_reading *reading, const struct xb_json_pa
 
 	if (!root)
 		return not_json(reading, &cause);
-	error = reading->choice && reading->choice->json
-			? take_document(reading, paths, root, found)
-			: ask_for_path(root);
+	if (reading->choice && reading->choice->json)
+		error = take_document(reading, paths, root, found);
+	else if (xb_nft_is_ruleset(root))
+		error = take_ruleset(reading, root, found);
+	else
+		error = ask_for_path(reading, root);
 	json_decref(root);
 	return error ? error : cause.position;
 }
@@ -353,9 +322,9 @@ static int take_documents(struct xb_reading *reading, const struct xb_json_paths
 		reading->file->lines += xb_line_count_ends(text + at, (size_t)taken);
 		at += (size_t)taken;
 	}
-	if (found || !reading->choice)
+	if (found || !reading->choice || !reading->choice->json)
 		return 0;
-	reading->file->lines = 1;
+	reading->file->lines = reading->text_line;
 	return xb_input_error("nothing is at %s", XB_SHOW(reading->choice->json));
 }
 
@@ -364,7 +333,7 @@ static int take_text(struct xb_reading *reading, char *text, size_t size)
 	struct xb_json_paths *paths = calloc(1, sizeof(*paths));
 	int error = paths ? 0 : xb_out_of_memory();
 
-	reading->file->lines = 1;
+	reading->file->lines = reading->text_line;
 	if (!error && reading->choice && reading->choice->json)
 		error = xb_json_paths_parse(reading->choice->json, paths);
 	if (!error)

@@ -154,7 +154,10 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 	const struct xb_listfile *file = reading->file;
 
 	if (file->unknown)
-		return xb_input_error("%s: no line could be read as %s (%llu: %s)", source->name,
+		return xb_input_error("%s: %s as %s (%llu: %s)", source->name,
+				      xb_listformat_is_document(reading)
+					      ? "nothing of it can be listed"
+					      : "no line could be read",
 				      xb_listformat_name(reading),
 				      (unsigned long long)file->first_unknown[0].line,
 				      file->first_unknown[0].text);

@@ -279,8 +279,11 @@ static bool has_columns(const struct xb_reading *reading)
 /* A document may be one line. */
 static bool may_be_document(const struct xb_reading *reading, const char *line)
 {
-	return !reading->format && !has_columns(reading) &&
-	       xb_json_format.detect(line + strspn(line, XB_BLANKS "\xef\xbb\xbf"));
+	struct candidates candidates = {0};
+
+	if (!reading->format && !has_columns(reading))
+		find_candidates(line + strspn(line, XB_BLANKS "\xef\xbb\xbf"), true, &candidates);
+	return candidates.count;
 }
 
 static int take_line(struct xb_reading *reading, char *line, size_t size)
@@ -298,12 +301,28 @@ static int take_line(struct xb_reading *reading, char *line, size_t size)
 				    : take_trimmed(reading, line);
 }
 
+/* One that may begin a document, which then goes on as it is. */
+static int take_first_line(struct xb_reading *reading, char *line, size_t size)
+{
+	char before[XB_LIST_LINE_PART];
+	int error;
+
+	memcpy(before, line, size);
+	error = take_line(reading, line, size);
+	if (!error && xb_listformat_is_document(reading))
+		memcpy(line, before, size);
+	return error;
+}
+
 int xb_listformat_take(struct xb_reading *reading, char *line, size_t size)
 {
 	const struct xb_list_format *format = reading->format;
 	int taken = format && format->quick ? format->quick(reading, line, size) : 0;
 
-	return taken ? taken : take_line(reading, line, size);
+	if (taken)
+		return taken;
+	return format || size > XB_LIST_LINE_PART ? take_line(reading, line, size)
+						  : take_first_line(reading, line, size);
 }
 
 bool xb_listformat_is_document(const struct xb_reading *reading)
@@ -341,6 +360,8 @@ int xb_listformat_add(struct xb_reading *reading, const char *bytes, size_t size
 	error = xb_array_grow(&reading->text, &reading->text_room, need, 1);
 	if (error)
 		return error;
+	if (!reading->text_line)
+		reading->text_line = reading->file->lines ?: 1;
 	memcpy(reading->text + reading->text_bytes, bytes, size);
 	reading->text_bytes += size;
 	reading->text[reading->text_bytes] = '\0';
@@ -361,7 +382,8 @@ static int finish_document(struct xb_reading *reading)
 		size -= 3;
 	}
 	/* As in a file with lines: what stands behind the last line end is one, too. */
-	lines = xb_line_count_ends(text, size) + (size && text[size - 1] != '\n');
+	lines = reading->text_line - 1 + xb_line_count_ends(text, size) +
+		(size && text[size - 1] != '\n');
 	if (memchr(text, '\0', size))
 		error = xb_input_error("binary data, not a list");
 	else
@@ -394,7 +416,6 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listaddress_end(reading);
 	xb_listresolver_end(reading);
 	xb_listzone_end(reading);
-	xb_listnft_end(reading);
 	xb_listiptables_end(reading);
 	xb_listweb_end(reading);
 	xb_listcolumns_end(reading);

@@ -173,6 +173,7 @@ TEST_OF(resolvers, test_rows, "resolvers");
 TEST_OF(rules, test_rows, "rules");
 TEST_OF(rbldnsd, test_rows, "rbldnsd");
 TEST_OF(firewalls, test_rows, "firewalls");
+TEST_OF(nft, test_rows, "nft");
 TEST_OF(exceptions, test_rows, "exceptions");
 
 EACH_TEST(NULL, remove_list);

@@ -1,0 +1,1324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nft, as JSON: what `nft -j list ruleset` writes. Its chains are judged (firewall.h): those of
+ * type filter at the hooks through which packets for this machine come, whatever their priorities,
+ * since a packet has to pass all of them. Other hooks and types are about others' packets.
+ *
+ * Who matches a rule is not always known: packets add elements to some sets. Such a rule becomes
+ * two, one for all that may match it, which has a condition, and one for all that surely do.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "lists/firewall.h"
+#include "lists/line.h"
+#include "lists/nft.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define LISTING		  "`nft -j list ruleset` writes all that nft has loaded"
+#define ONE_SET		  "`nft list set FAMILY TABLE SET` writes one set"
+#define PLACE		  128 /* bytes of a text that says where a rule is */
+
+/* --- values --- */
+
+static int read_prefix(struct xb_listfile *file, const json_t *prefix, struct xb_span *span,
+		       bool *mapped)
+{
+	const char *address = json_string_value(json_object_get(prefix, "addr"));
+	const json_t *length = json_object_get(prefix, "len");
+	char text[XB_ENTRY_TEXT];
+
+	if (!address || !json_is_integer(length) || strpbrk(address, "/-") ||
+	    snprintf(text, sizeof(text), "%s/%lld", address,
+		     (long long)json_integer_value(length)) >= (int)sizeof(text))
+		return xb_input_error("it is no prefix of an address and a length");
+	return xb_nft_address(file, text, span, mapped);
+}
+
+static int read_range(struct xb_listfile *file, const json_t *range, struct xb_span *span,
+		      bool *mapped)
+{
+	const char *first = json_string_value(json_array_get(range, 0)),
+		   *last = json_string_value(json_array_get(range, 1));
+	char text[2 * XB_ENTRY_TEXT];
+
+	if (!first || !last || json_array_size(range) != 2 || strpbrk(first, "/-") ||
+	    strpbrk(last, "/-") ||
+	    snprintf(text, sizeof(text), "%s-%s", first, last) >= (int)sizeof(text))
+		return xb_input_error("it is no range from one address to another");
+	return xb_nft_address(file, text, span, mapped);
+}
+
+int xb_nft_value(struct xb_listfile *file, const json_t *value, struct xb_span *span, bool *mapped)
+{
+	const json_t *prefix = json_object_get(value, "prefix"),
+		     *range = json_object_get(value, "range");
+
+	*mapped = false;
+	if (prefix)
+		return read_prefix(file, prefix, span, mapped);
+	if (range)
+		return read_range(file, range, span, mapped);
+	if (!json_is_string(value))
+		return xb_input_error("it is no text with an address");
+	return xb_nft_address(file, json_string_value(value), span, mapped);
+}
+
+/* At least one: what has not ended yet must not stay for ever. */
+static uint32_t seconds_of(const json_t *value)
+{
+	json_int_t seconds = json_integer_value(value);
+
+	if (!value || seconds > UINT32_MAX)
+		return 0;
+	return seconds < 1 ? 1 : (uint32_t)seconds;
+}
+
+static bool is_known_of_element(const char *key)
+{
+	static const char *const keys[] = {"val", "timeout", "expires", "comment", "counter"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+struct xb_nft_element xb_nft_unwrap(const json_t *element)
+{
+	const json_t *wrapped = json_object_get(element, "elem"), *part,
+		     *left = json_object_get(wrapped, "expires")
+				     ?: json_object_get(wrapped, "timeout");
+	struct xb_nft_element known = {.value = json_object_get(wrapped, "val"), .comment = ""};
+	const char *key;
+
+	if (!known.value) {
+		known.value = element;
+		return known;
+	}
+	known.comment = json_string_value(json_object_get(wrapped, "comment")) ?: "";
+	known.timeout = seconds_of(left);
+	known.timed = left;
+	json_object_foreach((json_t *)(uintptr_t)wrapped, key, part) known.conditional |=
+		!is_known_of_element(key);
+	return known;
+}
+
+/* --- the ruleset --- */
+
+/* Who an expression matches: all that surely do, and all that may. */
+struct sources {
+	uint32_t surely, perhaps; /* sets; perhaps: if `differs` */
+	bool differs;
+	bool open; /* anybody may */
+};
+
+struct set {
+	const json_t *is;
+	struct sources of[2]; /* as sources of IPv4, IPv6 */
+	bool made[2];
+	bool gains, loses; /* elements by packets */
+};
+
+struct ruleset {
+	struct xb_reading *reading;
+	struct xb_listfile *file;
+	const json_t *objects;
+	struct xb_firewall *firewall;
+	json_t *tables; /* family -> table -> {"live": bool, "chain"|"set": name -> number} */
+	struct set *sets;
+	size_t set_count, set_room;
+	const json_t **chains; /* by their numbers */
+	size_t chain_count, chain_room;
+	bool has_rules;
+};
+
+static const struct family {
+	const char *name;
+	unsigned int families; /* of packets that its chains see; 0: others' */
+} known_families[] = {
+	{"ip", XB_FAMILY4},	 {"ip6", XB_FAMILY6}, {"inet", XB_FAMILIES},
+	{"netdev", XB_FAMILIES}, {"bridge", 0},	      {"arp", 0},
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key)) ?: "";
+}
+
+static bool is_text(const json_t *value, const char *text)
+{
+	return json_is_string(value) && !strcmp(json_string_value(value), text);
+}
+
+static const struct family *family_of(const json_t *object)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_families); i++)
+		if (!strcmp(known_families[i].name, text_of(object, "family")))
+			return &known_families[i];
+	return NULL;
+}
+
+/* The value of the key, which is made if it is not there. NULL with a message. */
+static json_t *need(json_t *in, const char *key, json_t *(*make)(void))
+{
+	json_t *value = json_object_get(in, key);
+
+	if (value)
+		return value;
+	value = make();
+	if (!value || json_object_set_new(in, key, value)) {
+		xb_out_of_memory();
+		return NULL;
+	}
+	return value;
+}
+
+/* What is known of the table, by name or that of a chain or set in it. */
+static json_t *table_of(struct ruleset *rules, const json_t *object, const char *key)
+{
+	json_t *of_family = need(rules->tables, text_of(object, "family"), json_object);
+
+	return of_family ? need(of_family, text_of(object, key), json_object) : NULL;
+}
+
+static bool is_live(struct ruleset *rules, const json_t *object)
+{
+	const json_t *table =
+		json_object_get(json_object_get(rules->tables, text_of(object, "family")),
+				text_of(object, "table"));
+
+	return family_of(object)->families && !json_is_true(json_object_get(table, "asleep"));
+}
+
+/* The number of a chain or set of the object's table. */
+static bool find(const struct ruleset *rules, const json_t *object, const char *kind,
+		 const char *name, uint32_t *number)
+{
+	const json_t *table =
+		json_object_get(json_object_get(rules->tables, text_of(object, "family")),
+				text_of(object, "table"));
+	const json_t *found = json_object_get(json_object_get(table, kind), name);
+
+	*number = (uint32_t)json_integer_value(found);
+	return found;
+}
+
+static int add_number(struct ruleset *rules, const json_t *object, const char *kind,
+		      uint32_t number)
+{
+	json_t *table = table_of(rules, object, "table"),
+	       *names = table ? need(table, kind, json_object) : NULL;
+
+	if (!names)
+		return -EIO;
+	if (json_object_get(names, text_of(object, "name")))
+		return xb_input_error("a second %s '%s' in the table %s %s", kind,
+				      XB_SHOW(text_of(object, "name")), text_of(object, "family"),
+				      XB_SHOW(text_of(object, "table")));
+	return json_object_set_new(names, text_of(object, "name"), json_integer(number))
+		       ? xb_out_of_memory()
+		       : 0;
+}
+
+/* A text that stays, as rules need it. NULL with a message. */
+__attribute__((format(printf, 2, 3))) static const char *keep_text(struct ruleset *rules,
+								   const char *format, ...)
+{
+	char text[PLACE], shown[PLACE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	xb_utf8_show(text, sizeof(text), shown, sizeof(shown));
+	return xb_arena_copy(&rules->file->names, shown, strlen(shown) + 1);
+}
+
+static int refuse(struct ruleset *rules, const char *what, const char *name)
+{
+	rules->reading->hopeless = true;
+	return xb_input_error("%s '%s'; " LISTING, what, XB_SHOW(name));
+}
+
+/* --- tables, sets and chains --- */
+
+/* nft 1.0.6 writes any text where it should say that a table is dormant. */
+static bool may_be_dormant(const json_t *flags)
+{
+	const json_t *flag;
+	size_t index;
+
+	if (!flags || is_text(flags, "owner") || is_text(flags, "persist"))
+		return false;
+	json_array_foreach(flags, index, flag) if (may_be_dormant(flag)) return true;
+	return !json_is_array(flags);
+}
+
+static int take_table(struct ruleset *rules, const json_t *object)
+{
+	json_t *table = table_of(rules, object, "name");
+
+	if (!table)
+		return -EIO;
+	if (!may_be_dormant(json_object_get(object, "flags")))
+		return 0;
+	if (json_object_set_new(table, "asleep", json_true()))
+		return xb_out_of_memory();
+	return xb_line_unknown(rules->file, rules->file->lines,
+			       "the table '%s %s' is dormant: its chains decide nothing",
+			       text_of(object, "family"), XB_SHOW(text_of(object, "name")));
+}
+
+static int take_set(struct ruleset *rules, const json_t *object)
+{
+	const json_t *flags = json_object_get(object, "flags"), *flag;
+	int error = xb_array_grow(&rules->sets, &rules->set_room, rules->set_count + 1,
+				  sizeof(*rules->sets));
+	size_t index;
+
+	if (error)
+		return error;
+	rules->sets[rules->set_count] = (struct set){.is = object};
+	json_array_foreach(flags, index, flag) rules->sets[rules->set_count].gains |=
+		is_text(flag, "dynamic");
+	return add_number(rules, object, "set", (uint32_t)rules->set_count++);
+}
+
+static bool is_base(const json_t *chain)
+{
+	const char *hook = text_of(chain, "hook");
+
+	return !strcmp(text_of(chain, "type"), "filter") &&
+	       (!strcmp(hook, "ingress") || !strcmp(hook, "prerouting") || !strcmp(hook, "input"));
+}
+
+static int take_chain(struct ruleset *rules, const json_t *object)
+{
+	uint32_t number;
+	int error = xb_array_grow(&rules->chains, &rules->chain_room, rules->chain_count + 1,
+				  sizeof(*rules->chains));
+
+	if (!error)
+		error = xb_firewall_add_chain(rules->firewall, &number);
+	if (error)
+		return error;
+	rules->chains[rules->chain_count++] = object;
+	return add_number(rules, object, "chain", number);
+}
+
+/* Sets, chains and what is around them; rules come later. */
+static int take_object(struct ruleset *rules, const char *kind, const json_t *object)
+{
+	static const char *const others[] = {"metainfo",  "counter",	"quota",	  "limit",
+					     "ct helper", "ct timeout", "ct expectation", "secmark",
+					     "synproxy",  "flowtable"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(kind, others[i]))
+			return 0;
+	if (!family_of(object))
+		return refuse(rules, "not an object of a ruleset:", kind);
+	if (!strcmp(kind, "table"))
+		return take_table(rules, object);
+	if (!strcmp(kind, "set") || !strcmp(kind, "map"))
+		return take_set(rules, object);
+	if (!strcmp(kind, "chain"))
+		return take_chain(rules, object);
+	if (strcmp(kind, "rule") != 0)
+		return refuse(rules, "not an object of a ruleset:", kind);
+	rules->has_rules = true;
+	return 0;
+}
+
+/* Calls the function for each object, with its kind. */
+static int for_each(struct ruleset *rules,
+		    int (*take)(struct ruleset *rules, const char *kind, const json_t *object))
+{
+	const json_t *wrapped;
+	size_t index;
+	int error = 0;
+
+	json_array_foreach(rules->objects, index, wrapped)
+	{
+		void *at = json_object_iter((json_t *)(uintptr_t)wrapped);
+
+		if (!at || json_object_size(wrapped) != 1)
+			return refuse(rules, "not an object of a ruleset:", "");
+		error = take(rules, json_object_iter_key(at), json_object_iter_value(at));
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* --- sets without rules --- */
+
+/* "ipv4_addr", or {"typeof": {"payload": {"protocol": "ip", "field": "saddr"}}} */
+static bool has_sources(const json_t *set)
+{
+	const json_t *type = json_object_get(set, "type"),
+		     *payload = json_object_get(json_object_get(type, "typeof"), "payload");
+	const char *protocol = text_of(payload, "protocol");
+
+	if (json_is_string(type))
+		return is_text(type, "ipv4_addr") || is_text(type, "ipv6_addr");
+	return json_object_size(payload) == 2 && !strcmp(text_of(payload, "field"), "saddr") &&
+	       (!strcmp(protocol, "ip") || !strcmp(protocol, "ip6"));
+}
+
+static int keep_element(struct ruleset *rules, const json_t *set, const json_t *json)
+{
+	struct xb_nft_element element = xb_nft_unwrap(json);
+	struct xb_listfile *file = rules->file;
+	struct xb_item item = {.timeout = element.timeout};
+	struct xb_span span;
+	bool mapped;
+	int error = xb_nft_value(file, element.value, &span, &mapped);
+
+	if (error)
+		return xb_line_leave_out(rules->reading, file->count, error);
+	if (!element.timed)
+		item.timeout = seconds_of(json_object_get(set, "timeout"));
+	if (mapped || element.conditional)
+		return xb_line_unknown(file, file->lines, "'%s' %s",
+				       XB_SHOW(json_string_value(element.value) ?: "a range"),
+				       mapped ? "is the source of no packet" : "has a condition");
+	return xb_span_keep(file, &span, &item, element.comment);
+}
+
+static int keep_set(struct ruleset *rules, struct xb_nft_chosen *chosen, const json_t *set)
+{
+	const json_t *elements = json_object_get(set, "elem"), *element;
+	char path[XB_NFT_PATH];
+	bool counts = false;
+	size_t index;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "%s %s %s", text_of(set, "family"), text_of(set, "table"),
+		 text_of(set, "name"));
+	if (!json_array_size(elements))
+		return 0;
+	if (!has_sources(set) || json_object_get(set, "map"))
+		return xb_line_unknown(rules->file, rules->file->lines,
+				       "the elements of '%s' are not sources alone", XB_SHOW(path));
+	error = xb_nft_counts(rules->reading, chosen, path, &counts);
+	json_array_foreach(elements, index, element)
+	{
+		if (error || !counts)
+			break;
+		error = keep_element(rules, set, element);
+	}
+	return error;
+}
+
+static int keep_sets(struct ruleset *rules)
+{
+	struct xb_nft_chosen chosen = {0};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < rules->set_count; i++)
+		error = keep_set(rules, &chosen, rules->sets[i].is);
+	return error;
+}
+
+/* --- what a rule matches --- */
+
+/* What is so far known of who comes to a statement of a rule. */
+struct condition {
+	unsigned int families;
+	struct term {
+		struct sources are;
+		bool negated;
+	} terms[XB_FIREWALL_MATCHES / 2];
+	size_t count;
+	const char *also; /* as struct xb_firewall_rule has it */
+	bool for_service;
+};
+
+static void need_also(struct condition *condition, const char *also, bool for_service)
+{
+	condition->for_service = for_service && (!condition->also || condition->for_service);
+	condition->also = condition->also ?: also;
+}
+
+/* What an expression looks at. */
+struct operand {
+	enum { SOURCE, FAMILY, INTERFACE, OTHER } kind;
+	unsigned int families; /* of packets that have it */
+	int mask;	       /* the prefix length that is left of a source; -1: all */
+	bool in_parts;	       /* several expressions, of which this one is number `part` */
+	size_t part;
+	const char *words; /* for messages */
+	bool for_service;
+};
+
+static struct operand operand_of_payload(const json_t *payload)
+{
+	static const struct {
+		const char *protocol;
+		unsigned int families;
+	} protocols[] = {{"ip", XB_FAMILY4},  {"icmp", XB_FAMILY4},   {"igmp", XB_FAMILY4},
+			 {"ip6", XB_FAMILY6}, {"icmpv6", XB_FAMILY6}, {"arp", 0}};
+	const char *protocol = text_of(payload, "protocol"), *field = text_of(payload, "field");
+	bool is_source = !strcmp(field, "saddr");
+	struct operand operand = {OTHER, XB_FAMILIES, -1, .words = "what else its packets say"};
+
+	/* With more keys it is about a packet in the packet. */
+	if (json_object_size(payload) != 2)
+		return operand;
+	for (size_t i = 0; i < ARRAY_SIZE(protocols); i++) {
+		if (strcmp(protocol, protocols[i].protocol) != 0)
+			continue;
+		operand.families = protocols[i].families;
+		if (is_source && (!strcmp(protocol, "ip") || !strcmp(protocol, "ip6")))
+			operand.kind = SOURCE;
+	}
+	operand.for_service = !strcmp(field, "dport") || !strcmp(field, "nexthdr") ||
+			      !strcmp(field, "protocol") || !strncmp(protocol, "icmp", 4);
+	if (operand.for_service)
+		operand.words = "a port or protocol";
+	return operand;
+}
+
+static struct operand operand_of_meta(const char *key)
+{
+	static const struct operand others = {OTHER, XB_FAMILIES, -1,
+					      .words = "what else is known of its packets"};
+	struct operand operand = others;
+
+	if (!strcmp(key, "nfproto") || !strcmp(key, "protocol"))
+		operand.kind = FAMILY;
+	if (!strcmp(key, "iif") || !strcmp(key, "iifname")) {
+		operand.kind = INTERFACE;
+		operand.words = "an interface";
+	}
+	if (!strcmp(key, "l4proto")) {
+		operand.for_service = true;
+		operand.words = "a port or protocol";
+	}
+	return operand;
+}
+
+static struct operand operand_of(const json_t *expression);
+
+/* Of several expressions together: the source among them. */
+static struct operand operand_of_parts(const json_t *parts)
+{
+	struct operand all = {OTHER, XB_FAMILIES, -1, .words = "more than a source"};
+	unsigned int families = XB_FAMILIES;
+	const json_t *part;
+	size_t index;
+
+	json_array_foreach(parts, index, part)
+	{
+		struct operand operand = operand_of(part);
+
+		families &= operand.families;
+		if (operand.kind != SOURCE || operand.mask >= 0)
+			continue;
+		all.kind = SOURCE;
+		all.part = index;
+	}
+	all.in_parts = true;
+	all.families = families;
+	return all;
+}
+
+/* {"&": [EXPRESSION, "255.255.255.0"]} */
+static struct operand operand_of_masked(const json_t *parts)
+{
+	struct operand operand = operand_of(json_array_get(parts, 0));
+	const char *text = json_string_value(json_array_get(parts, 1));
+	struct xb_entry mask;
+	bool host_bits;
+	uint64_t hi, lo;
+
+	if (operand.kind != SOURCE || operand.in_parts || operand.mask >= 0 || !text ||
+	    xb_entry_parse(text, strlen(text), NULL, &mask, &host_bits)) {
+		xb_error_clear();
+		operand.kind = OTHER;
+		return operand;
+	}
+	hi = ~mask.hi;
+	lo = ~mask.lo;
+	if (operand.families == XB_FAMILY4)
+		hi >>= 32;
+	operand.mask = (operand.families == XB_FAMILY4 ? 32 : 128) - __builtin_popcountll(hi) -
+		       (operand.families == XB_FAMILY4 ? 0 : __builtin_popcountll(lo));
+	if (operand.families == XB_FAMILY4 ? (hi & (hi + 1)) != 0
+					   : (hi & (hi + 1)) || (lo & (lo + 1)) || (hi && ~lo))
+		operand.kind = OTHER;
+	return operand;
+}
+
+static struct operand operand_of(const json_t *expression)
+{
+	static const struct {
+		const char *key, *words;
+	} kinds[] = {{"ct", "the state of a connection"},
+		     {"fib", "the way back to it"},
+		     {"socket", "a socket"}};
+	const json_t *payload = json_object_get(expression, "payload"),
+		     *meta = json_object_get(expression, "meta"),
+		     *parts = json_object_get(expression, "concat"),
+		     *masked = json_object_get(expression, "&");
+	struct operand operand = {OTHER, XB_FAMILIES, -1, .words = "what else its packets say"};
+
+	if (payload)
+		return operand_of_payload(payload);
+	if (meta)
+		return operand_of_meta(text_of(meta, "key"));
+	if (parts)
+		return operand_of_parts(parts);
+	if (masked)
+		return operand_of_masked(masked);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (json_object_get(expression, kinds[i].key))
+			operand.words = kinds[i].words;
+	return operand;
+}
+
+/* --- sources --- */
+
+/* Where the elements come from. */
+struct origin {
+	const struct operand *operand;
+	const struct set *set; /* NULL: of the rule itself */
+	const char *comment;   /* of the rule */
+};
+
+static struct xb_span whole(bool ipv6)
+{
+	return (struct xb_span){.last = ~(xb_address)0, .ipv6 = ipv6};
+}
+
+/* Of `saddr & mask == value`: false if no source can have it. */
+static bool widen(struct xb_span *span, int mask)
+{
+	xb_address behind = mask >= 0 && mask < 128 ? ~(xb_address)0 >> mask : 0;
+
+	if (mask < 0)
+		return true;
+	if (span->first & behind)
+		return false;
+	span->last = span->first | behind;
+	return true;
+}
+
+/* The source that an element names. *known: which; otherwise it is none that can be. */
+static int read_source(struct ruleset *rules, const struct operand *operand, const json_t *value,
+		       struct xb_span *span, bool *known)
+{
+	bool ipv6 = operand->families == XB_FAMILY6, mapped;
+	int error;
+
+	*known = true;
+	if (operand->in_parts)
+		value = json_array_get(json_object_get(value, "concat"), operand->part);
+	if (is_text(value, "*")) {
+		*span = whole(ipv6);
+		return 0;
+	}
+	error = xb_nft_value(rules->file, value, span, &mapped);
+	if (error)
+		return error;
+	if (mapped && ipv6)
+		*known = false;
+	else if (span->ipv6 != ipv6)
+		return xb_input_error("an address of another family");
+	else
+		*known = widen(span, operand->mask);
+	return 0;
+}
+
+/* Puts the element into a set: with `surely` only what has no condition. */
+static int add_source(struct ruleset *rules, const struct origin *origin, const json_t *json,
+		      bool surely, struct sources *sources)
+{
+	struct xb_nft_element element = xb_nft_unwrap(json);
+	struct xb_item like = {.timeout = element.timeout,
+			       .entry.line = (uint32_t)rules->file->lines};
+	struct xb_span span;
+	bool known;
+	int error = read_source(rules, origin->operand, element.value, &span, &known);
+
+	if (error) {
+		xb_error_clear();
+		sources->open = true;
+		return 0;
+	}
+	sources->differs |= element.conditional;
+	if (!known || (surely && element.conditional))
+		return 0;
+	if (!element.timed && origin->set)
+		like.timeout = seconds_of(json_object_get(origin->set->is, "timeout"));
+	error = xb_line_store_comment(rules->file, &like,
+				      *element.comment ? element.comment : origin->comment);
+	if (error)
+		return error;
+	return xb_firewall_add_source(rules->firewall, surely ? sources->surely : sources->perhaps,
+				      &span, &like);
+}
+
+static int add_sources(struct ruleset *rules, const struct origin *origin, const json_t *elements,
+		       bool surely, struct sources *sources)
+{
+	const json_t *element;
+	size_t index;
+	int error = 0;
+
+	if (!json_is_array(elements))
+		return elements ? add_source(rules, origin, elements, surely, sources) : 0;
+	json_array_foreach(elements, index, element)
+	{
+		error = add_source(rules, origin, element, surely, sources);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* elements: an array, or one. */
+static int make_sources(struct ruleset *rules, const struct origin *origin, const json_t *elements,
+			struct sources *sources)
+{
+	int error = xb_firewall_add_set(rules->firewall, &sources->surely);
+
+	sources->open |= origin->set && (origin->set->gains || origin->set->loses);
+	if (!error && !(origin->set && origin->set->loses))
+		error = add_sources(rules, origin, elements, true, sources);
+	if (error || !sources->differs || sources->open)
+		return error;
+	error = xb_firewall_add_set(rules->firewall, &sources->perhaps);
+	return error ? error : add_sources(rules, origin, elements, false, sources);
+}
+
+/* The set that "@name" means, in the table of the rule. */
+static int find_set(struct ruleset *rules, const json_t *rule, const char *name, struct set **set)
+{
+	uint32_t number;
+
+	if (!find(rules, rule, "set", name, &number))
+		return refuse(rules, "a set that is not in the file:", name);
+	*set = &rules->sets[number];
+	return 0;
+}
+
+/* Those that stand on the right side. */
+static int sources_of(struct ruleset *rules, const json_t *rule, const struct operand *operand,
+		      const json_t *right, struct sources *sources)
+{
+	struct origin origin = {operand, .comment = text_of(rule, "comment")};
+	const char *name = json_string_value(right);
+	bool ipv6 = operand->families == XB_FAMILY6,
+	     plain = operand->mask < 0 && !operand->in_parts;
+	struct set *set = NULL;
+	int error;
+
+	*sources = (struct sources){0};
+	if (!name || *name != '@')
+		return make_sources(rules, &origin, json_object_get(right, "set") ?: right,
+				    sources);
+	error = find_set(rules, rule, name + 1, &set);
+	if (error)
+		return error;
+	origin.set = set;
+	origin.comment = "";
+	if (!plain)
+		return make_sources(rules, &origin, json_object_get(set->is, "elem"), sources);
+	if (!set->made[ipv6])
+		error = make_sources(rules, &origin, json_object_get(set->is, "elem"),
+				     &set->of[ipv6]);
+	set->made[ipv6] = true;
+	*sources = set->of[ipv6];
+	return error;
+}
+
+static void add_term(struct condition *condition, const struct sources *sources, bool negated)
+{
+	if (condition->count == ARRAY_SIZE(condition->terms))
+		need_also(condition, "more than two sets", false);
+	else
+		condition->terms[condition->count++] = (struct term){*sources, negated};
+}
+
+/* --- matches --- */
+
+/* "ipv4" of nfproto, "ip" of protocol, or the number. */
+static unsigned int family_bit(const json_t *value)
+{
+	static const struct {
+		const char *name;
+		json_int_t numbers[2];
+		unsigned int family;
+	} names[] = {{"ip", {2, 0x0800}, XB_FAMILY4}, {"ip6", {10, 0x86dd}, XB_FAMILY6}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (is_text(value, names[i].name) || is_text(value, i ? "ipv6" : "ipv4") ||
+		    (json_is_integer(value) && (json_integer_value(value) == names[i].numbers[0] ||
+						json_integer_value(value) == names[i].numbers[1])))
+			return names[i].family;
+	return 0;
+}
+
+static void match_family(struct condition *condition, const json_t *right, bool negated)
+{
+	const json_t *members = json_object_get(right, "set"), *member;
+	unsigned int named = family_bit(right);
+	size_t index;
+
+	json_array_foreach(members, index, member) named |= family_bit(member);
+	/* What is not known, such as a set that has a name. */
+	if (!members && !named)
+		need_also(condition, "what else its packets say", false);
+	else
+		condition->families &= negated ? ~named : named;
+}
+
+/* Packets that come from this machine itself, over lo, are not looked at. */
+static void match_interface(struct condition *condition, const json_t *right, bool negated)
+{
+	if (!is_text(right, "lo"))
+		need_also(condition, "an interface", false);
+	else if (!negated)
+		condition->families = 0;
+}
+
+/* `saddr < 10.0.0.0`, which are the addresses from 0.0.0.0 on. */
+static int match_order(struct ruleset *rules, const json_t *rule, const struct operand *operand,
+		       const char *op, const json_t *right, struct condition *condition)
+{
+	struct xb_item like = {.entry.line = (uint32_t)rules->file->lines};
+	struct xb_span span, range = whole(operand->families == XB_FAMILY6);
+	struct sources sources = {0};
+	bool known;
+	int error = xb_firewall_add_set(rules->firewall, &sources.surely);
+
+	if (error)
+		return error;
+	if (operand->mask >= 0 || !json_is_string(right) ||
+	    read_source(rules, operand, right, &span, &known) || !known) {
+		xb_error_clear();
+		need_also(condition, "an order of addresses", false);
+		return 0;
+	}
+	if (*op == '<')
+		range.last = op[1] ? span.last : span.first - 1;
+	else
+		range.first = op[1] ? span.first : span.last + 1;
+	if ((*op == '<' && !op[1] && !span.first) || (*op == '>' && !op[1] && !(span.last + 1)))
+		condition->families = 0;
+	else
+		error = xb_line_store_comment(rules->file, &like, text_of(rule, "comment"))
+				?: xb_firewall_add_source(rules->firewall, sources.surely, &range,
+							  &like);
+	add_term(condition, &sources, false);
+	return error;
+}
+
+static int take_match(struct ruleset *rules, const json_t *rule, const json_t *match,
+		      struct condition *condition)
+{
+	const json_t *left = json_object_get(match, "left"),
+		     *right = json_object_get(match, "right");
+	struct operand operand = operand_of(left);
+	const char *op = text_of(match, "op");
+	bool equal = !strcmp(op, "=="), unequal = !strcmp(op, "!=");
+	struct sources sources;
+	int error;
+
+	condition->families &= operand.families;
+	if (operand.kind == SOURCE && !operand.in_parts && strspn(op, "<>") == 1)
+		return match_order(rules, rule, &operand, op, right, condition);
+	if (!equal && !unequal)
+		operand.kind = OTHER;
+	if (operand.kind == FAMILY)
+		match_family(condition, right, unequal);
+	else if (operand.kind == INTERFACE)
+		match_interface(condition, right, unequal);
+	else if (operand.kind == OTHER || operand.in_parts)
+		need_also(condition, operand.words, operand.for_service);
+	if (operand.kind != SOURCE || (operand.in_parts && unequal))
+		return 0;
+	error = sources_of(rules, rule, &operand, right, &sources);
+	add_term(condition, &sources, unequal);
+	return error;
+}
+
+/* --- what a rule does --- */
+
+struct verdict {
+	enum xb_firewall_verdict does;
+	uint32_t chain;
+	bool unknown; /* then it may let pass */
+};
+
+static int read_verdict(struct ruleset *rules, const json_t *rule, const char *name,
+			const json_t *value, struct verdict *verdict, bool *is_one)
+{
+	static const struct {
+		const char *name;
+		enum xb_firewall_verdict does;
+	} verdicts[] = {
+		{"accept", XB_FIREWALL_ACCEPT}, {"drop", XB_FIREWALL_DROP},
+		{"return", XB_FIREWALL_RETURN}, {"continue", XB_FIREWALL_CONTINUE},
+		{"jump", XB_FIREWALL_JUMP},	{"goto", XB_FIREWALL_GOTO},
+	};
+
+	*verdict = (struct verdict){0};
+	*is_one = false;
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		if (strcmp(name, verdicts[i].name) != 0)
+			continue;
+		*is_one = true;
+		verdict->does = verdicts[i].does;
+		if (verdict->does < XB_FIREWALL_JUMP)
+			return 0;
+		name = text_of(value, "target");
+		return find(rules, rule, "chain", name, &verdict->chain)
+			       ? 0
+			       : refuse(rules, "a chain that is not in the file:", name);
+	}
+	return 0;
+}
+
+/* A rule that is being taken. */
+struct place {
+	const json_t *rule;
+	uint32_t chain;
+	const char *text; /* where it is, for messages */
+	struct condition condition;
+	bool done; /* nothing comes to what follows */
+};
+
+static void put_match(struct xb_firewall_rule *rule, uint32_t set, bool negated)
+{
+	rule->matches[rule->match_count++] = (struct xb_firewall_match){set, negated};
+}
+
+/* Of all that may match, or of all that surely do. False: nobody does. */
+static bool make_rule(const struct condition *condition, bool surely, struct xb_firewall_rule *rule)
+{
+	rule->match_count = 0;
+	for (size_t i = 0; i < condition->count; i++) {
+		const struct term *term = &condition->terms[i];
+		bool least = surely != term->negated;
+
+		if (term->are.open && !least && surely)
+			return false;
+		if (term->are.open && !least)
+			continue;
+		put_match(rule, least || !term->are.differs ? term->are.surely : term->are.perhaps,
+			  term->negated);
+	}
+	return true;
+}
+
+static int emit(struct ruleset *rules, const struct place *place, const struct condition *condition,
+		const struct verdict *verdict)
+{
+	struct xb_firewall_rule rule = {.verdict = verdict->does,
+					.chain = verdict->chain,
+					.families = condition->families,
+					.line = rules->file->lines,
+					.text = place->text,
+					.for_service = condition->for_service};
+	bool open = false, differs = false;
+	int error = 0;
+
+	for (size_t i = 0; i < condition->count; i++) {
+		open |= condition->terms[i].are.open;
+		differs |= condition->terms[i].are.differs;
+	}
+	if (!condition->families || verdict->does == XB_FIREWALL_CONTINUE)
+		return 0;
+	/* Of whom packets may add to a set, nobody has to be told that they may be dropped. */
+	if (condition->also || differs || (open && verdict->does != XB_FIREWALL_DROP)) {
+		rule.condition = condition->also ?: "what packets do to a set";
+		make_rule(condition, false, &rule);
+		error = xb_firewall_add_rule(rules->firewall, place->chain, 0, &rule);
+	}
+	rule.condition = NULL;
+	if (error || condition->also || !make_rule(condition, true, &rule))
+		return error;
+	return xb_firewall_add_rule(rules->firewall, place->chain, 0, &rule);
+}
+
+/* Something that may let pass all that come to it. */
+static int emit_perhaps(struct ruleset *rules, const struct place *place, const char *also)
+{
+	struct condition condition = place->condition;
+
+	need_also(&condition, also, false);
+	return emit(rules, place, &condition, &(struct verdict){.does = XB_FIREWALL_ACCEPT});
+}
+
+/* --- verdict maps --- */
+
+/* The elements of a map by what becomes of them: "jump NAME" -> [verdict, key, key, ...]; "*",
+ * which all others match, comes last. */
+static int group_by_verdict(const json_t *pairs, json_t *groups)
+{
+	const json_t *pair;
+	size_t index;
+
+	json_array_foreach(pairs, index, pair)
+	{
+		json_t *key = json_array_get(pair, 0), *verdict = json_array_get(pair, 1), *group;
+		void *at = json_object_iter(verdict);
+		char name[2 * XB_NFT_NAME];
+
+		snprintf(name, sizeof(name), "%s%s %s",
+			 is_text(xb_nft_unwrap(key).value, "*") ? "* " : "",
+			 at ? json_object_iter_key(at) : "",
+			 at ? text_of(json_object_iter_value(at), "target") : "");
+		group = need(groups, name, json_array);
+		if (!group)
+			return -EIO;
+		if ((!json_array_size(group) && json_array_append(group, verdict)) ||
+		    json_array_append(group, key))
+			return xb_out_of_memory();
+	}
+	return 0;
+}
+
+/* The elements of one verdict, each of which is matched for itself. */
+static int take_group(struct ruleset *rules, struct place *place, const struct operand *operand,
+		      const struct set *set, const json_t *group)
+{
+	struct origin origin = {operand, set, text_of(place->rule, "comment")};
+	struct condition condition = place->condition;
+	void *at = json_object_iter(json_array_get(group, 0));
+	struct verdict verdict = {0};
+	struct sources sources = {0};
+	unsigned int named = 0;
+	bool is_one = false, others = false;
+	int error = at ? read_verdict(rules, place->rule, json_object_iter_key(at),
+				      json_object_iter_value(at), &verdict, &is_one)
+		       : 0;
+	json_t *keys = error ? NULL : json_copy((json_t *)(uintptr_t)group);
+
+	if (!keys || json_array_remove(keys, 0)) {
+		json_decref(keys);
+		return error ? error : xb_out_of_memory();
+	}
+	others = is_text(xb_nft_unwrap(json_array_get(keys, 0)).value, "*");
+	for (size_t i = 0; i < json_array_size(keys); i++) {
+		const json_t *key = xb_nft_unwrap(json_array_get(keys, i)).value;
+
+		named |= family_bit(key);
+	}
+	if (!is_one)
+		need_also(&condition, "a verdict that is not known", false);
+	if (operand->kind == FAMILY && !others)
+		condition.families &= named;
+	else if (operand->kind == SOURCE && !others) {
+		error = make_sources(rules, &origin, keys, &sources);
+		add_term(&condition, &sources, false);
+	}
+	if (operand->kind == OTHER || operand->kind == INTERFACE || operand->in_parts)
+		need_also(&condition, operand->words, operand->for_service);
+	json_decref(keys);
+	return error ? error
+		     : emit(rules, place, &condition,
+			    is_one ? &verdict : &(struct verdict){.does = XB_FIREWALL_ACCEPT});
+}
+
+static int take_groups(struct ruleset *rules, struct place *place, const struct operand *operand,
+		       const struct set *set, json_t *groups)
+{
+	const char *name;
+	json_t *group;
+	int error = 0;
+
+	for (int others = 0; !error && others < 2; others++)
+		json_object_foreach(groups, name, group) if (!error && (*name == '*') == others)
+			error = take_group(rules, place, operand, set, group);
+	return error;
+}
+
+static int take_vmap(struct ruleset *rules, struct place *place, const json_t *vmap)
+{
+	struct operand operand = operand_of(json_object_get(vmap, "key"));
+	const json_t *data = json_object_get(vmap, "data");
+	const char *name = json_string_value(data);
+	json_t *groups = json_object();
+	struct set *set = NULL;
+	int error = groups ? 0 : xb_out_of_memory();
+
+	place->condition.families &= operand.families;
+	if (!error && name && *name == '@')
+		error = find_set(rules, place->rule, name + 1, &set);
+	if (!error)
+		error = group_by_verdict(set ? json_object_get(set->is, "elem")
+					     : json_object_get(data, "set"),
+					 groups);
+	if (!error)
+		error = take_groups(rules, place, &operand, set, groups);
+	json_decref(groups);
+	need_also(&place->condition, "a verdict map", false);
+	return error;
+}
+
+/* --- statements --- */
+
+/* What lets a packet go on to the next statement always, or only sometimes. */
+static const struct statement {
+	const char *name, *words; /* words: only sometimes, for messages */
+} statements[] = {
+	{"log", NULL},
+	{"notrack", NULL},
+	{"last", NULL},
+	{"ct helper", NULL},
+	{"ct timeout", NULL},
+	{"ct expectation", NULL},
+	{"secmark", NULL},
+	{"dup", NULL},
+	{"limit", "a rate"},
+	{"quota", "a quota"},
+	{"ct count", "a number of connections"},
+	{"set", "room in a set"},
+	{"map", "room in a map"},
+	{"meter", "a rate"},
+	{"reset", "a header"},
+	{"tproxy", "a socket"},
+	{"flow", "a flow"},
+};
+
+static bool rewrites_source(const json_t *key)
+{
+	const json_t *payload = json_object_get(key, "payload");
+
+	return json_object_get(payload, "base") || !strcmp(text_of(payload, "field"), "saddr");
+}
+
+/* Sets a field of the packet, or what the machine knows of it. */
+static int take_mangle(struct ruleset *rules, struct place *place, const json_t *mangle)
+{
+	const json_t *key = json_object_get(mangle, "key");
+
+	if (rewrites_source(key)) {
+		rules->reading->hopeless = true;
+		return xb_input_error("'%s' gives packets another source, so what the other rules "
+				      "refuse cannot be judged; " ONE_SET,
+				      place->text);
+	}
+	if ((json_object_get(key, "meta") || json_object_get(key, "ct")) &&
+	    !json_is_object(json_object_get(mangle, "value")))
+		return 0;
+	need_also(&place->condition, "a header", false);
+	return 0;
+}
+
+static int take_reject(struct ruleset *rules, struct place *place, const json_t *reject)
+{
+	const char *type = text_of(reject, "type");
+
+	/* nft leaves out the protocol that it looks at first. */
+	if (!strcmp(type, "tcp reset"))
+		need_also(&place->condition, "a port or protocol", true);
+	else if (!strcmp(type, "icmp"))
+		place->condition.families &= XB_FAMILY4;
+	else if (!strcmp(type, "icmpv6"))
+		place->condition.families &= XB_FAMILY6;
+	place->done = true;
+	return emit(rules, place, &place->condition, &(struct verdict){.does = XB_FIREWALL_DROP});
+}
+
+/* What iptables-nft has put there, of which nft only knows the name. */
+static int take_extension(struct ruleset *rules, struct place *place, const json_t *extension)
+{
+	const char *type = text_of(extension, "type"), *name = text_of(extension, "name");
+
+	if (!strcmp(type, "match")) {
+		if (strcmp(name, "comment") != 0)
+			need_also(&place->condition, "a match of iptables; see iptables-save",
+				  false);
+		return 0;
+	}
+	if (!strcmp(name, "LOG") || !strcmp(name, "NFLOG"))
+		return 0;
+	if (!strcmp(name, "REJECT"))
+		return take_reject(rules, place, NULL);
+	return emit_perhaps(rules, place, "a target of iptables; see iptables-save");
+}
+
+static bool is_plain_counter(const json_t *counter)
+{
+	return !json_object_get(counter, "map");
+}
+
+static int take_other(struct ruleset *rules, struct place *place, const char *name,
+		      const json_t *value)
+{
+	int error;
+
+	for (size_t i = 0; i < ARRAY_SIZE(statements); i++) {
+		if (strcmp(name, statements[i].name) != 0)
+			continue;
+		if (statements[i].words)
+			need_also(&place->condition, statements[i].words, false);
+		return 0;
+	}
+	if (!strcmp(name, "counter") && is_plain_counter(value))
+		return 0;
+	if (!strcmp(name, "mangle"))
+		return take_mangle(rules, place, value);
+	if (!strcmp(name, "reject"))
+		return take_reject(rules, place, value);
+	if (!strcmp(name, "xt") && json_is_object(value))
+		return take_extension(rules, place, value);
+	place->done = !strcmp(name, "queue");
+	error = emit_perhaps(rules, place,
+			     place->done ? "another program decides"
+					 : "a statement that is not known");
+	need_also(&place->condition, "a statement that is not known", false);
+	return error;
+}
+
+static int take_statement(struct ruleset *rules, struct place *place, const json_t *statement)
+{
+	void *at = json_object_iter((json_t *)(uintptr_t)statement);
+	const char *name = at ? json_object_iter_key(at) : "";
+	const json_t *value = at ? json_object_iter_value(at) : NULL;
+	struct verdict verdict;
+	bool is_one;
+	int error;
+
+	if (!strcmp(name, "match"))
+		return take_match(rules, place->rule, value, &place->condition);
+	if (!strcmp(name, "vmap"))
+		return take_vmap(rules, place, value);
+	error = read_verdict(rules, place->rule, name, value, &verdict, &is_one);
+	if (error || !is_one)
+		return error ? error : take_other(rules, place, name, value);
+	place->done = verdict.does != XB_FIREWALL_CONTINUE;
+	return emit(rules, place, &place->condition, &verdict);
+}
+
+static int take_rule(struct ruleset *rules, const char *kind, const json_t *rule)
+{
+	struct place place = {.rule = rule, .condition.families = XB_FAMILIES};
+	const json_t *expressions = json_object_get(rule, "expr"), *statement;
+	size_t index;
+	int error = 0;
+
+	if (strcmp(kind, "rule") != 0 || !is_live(rules, rule))
+		return 0;
+	if (!find(rules, rule, "chain", text_of(rule, "chain"), &place.chain))
+		return refuse(rules,
+			      "a rule of a chain that is not in the file:", text_of(rule, "chain"));
+	if (*text_of(rules->chains[place.chain], "hook") && !is_base(rules->chains[place.chain]))
+		return 0;
+	place.text = keep_text(rules, "%s %s %s handle %lld", text_of(rule, "family"),
+			       text_of(rule, "table"), text_of(rule, "chain"),
+			       (long long)json_integer_value(json_object_get(rule, "handle")));
+	if (!place.text)
+		return -EIO;
+	json_array_foreach(expressions, index, statement)
+	{
+		if (error || place.done)
+			break;
+		error = take_statement(rules, &place, statement);
+	}
+	return error;
+}
+
+/* --- what packets do to sets, and where they come from --- */
+
+/* {"set": {"op": "add", "elem": ..., "set": "@name"}}, and the same of maps. */
+static void see_change(struct ruleset *rules, const json_t *rule, const json_t *change)
+{
+	const char *name =
+		json_string_value(json_object_get(change, "set") ?: json_object_get(change, "map"));
+	uint32_t number;
+
+	if (!name || *name != '@' || !find(rules, rule, "set", name + 1, &number))
+		return;
+	if (!strcmp(text_of(change, "op"), "delete"))
+		rules->sets[number].loses = true;
+	else
+		rules->sets[number].gains = true;
+}
+
+static int see_rule(struct ruleset *rules, const char *kind, const json_t *rule)
+{
+	const json_t *statement;
+	size_t index;
+
+	if (strcmp(kind, "rule") != 0)
+		return 0;
+	json_array_foreach(json_object_get(rule, "expr"), index, statement)
+	{
+		see_change(rules, rule, json_object_get(statement, "set"));
+		see_change(rules, rule, json_object_get(statement, "map"));
+	}
+	return 0;
+}
+
+static int set_hook(struct ruleset *rules, const char *kind, const json_t *chain)
+{
+	struct xb_firewall_hook hook = {.line = rules->file->lines};
+	uint32_t number;
+
+	if (strcmp(kind, "chain") != 0 || !is_base(chain) || !is_live(rules, chain))
+		return 0;
+	hook.families = family_of(chain)->families;
+	hook.drops = !strcmp(text_of(chain, "policy"), "drop");
+	hook.text = keep_text(rules, "%s %s %s policy %s", text_of(chain, "family"),
+			      text_of(chain, "table"), text_of(chain, "name"),
+			      text_of(chain, "policy"));
+	if (!strcmp(text_of(chain, "hook"), "ingress"))
+		hook.only_for = "an interface";
+	if (!hook.text)
+		return -EIO;
+	find(rules, chain, "chain", text_of(chain, "name"), &number);
+	xb_firewall_set_hook(rules->firewall, number, &hook);
+	return 0;
+}
+
+static int judge(struct ruleset *rules)
+{
+	int error = 0;
+
+	if (rules->reading->choice && rules->reading->choice->set) {
+		rules->reading->hopeless = true;
+		return xb_input_error("the file has rules, which decide, so no set of it can be "
+				      "chosen; " ONE_SET);
+	}
+	error = for_each(rules, see_rule);
+	if (!error)
+		error = for_each(rules, take_rule);
+	if (!error)
+		error = for_each(rules, set_hook);
+	return error ? error : xb_firewall_judge(rules->firewall);
+}
+
+/* --- documents --- */
+
+bool xb_nft_is_ruleset(const json_t *root)
+{
+	return json_is_array(json_object_get(root, "nftables"));
+}
+
+int xb_nft_take(struct xb_reading *reading, const json_t *root)
+{
+	struct ruleset rules = {.reading = reading,
+				.file = reading->file,
+				.objects = json_object_get(root, "nftables"),
+				.tables = json_object(),
+				.firewall = xb_firewall_new(reading->file)};
+	int error = rules.tables && rules.firewall ? 0 : xb_out_of_memory();
+
+	reading->format = &xb_nft_format;
+	if (!error)
+		error = for_each(&rules, take_object);
+	if (!error)
+		error = rules.chain_count || rules.has_rules ? judge(&rules) : keep_sets(&rules);
+	xb_firewall_free(rules.firewall);
+	json_decref(rules.tables);
+	free(rules.sets);
+	free(rules.chains);
+	return error;
+}
