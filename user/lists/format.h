@@ -125,7 +125,6 @@ int xb_listcolumns_detect(struct xb_reading *reading, const char *line);
 
 /* Free what their formats have put into it. */
 void xb_listsets_end(struct xb_reading *reading);
-void xb_listaddress_end(struct xb_reading *reading);
 void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listiptables_end(struct xb_reading *reading);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/program.h"
+#include "lists/addresstext.h"
 #include "lists/line.h"
 
 #define SETS_TOLD 8 /* names of sets that a message has, if the chosen one is none of them */
@@ -24,6 +25,8 @@ void xb_listsets_end(struct xb_reading *reading)
 		free(sets->names[i]);
 	free(sets);
 	reading->sets = NULL;
+	free(reading->set);
+	reading->set = NULL;
 }
 
 static int note_set(struct xb_list_sets *sets, const char *name)
@@ -83,3 +86,249 @@ int xb_sets_check(const struct xb_reading *reading)
 	return xb_input_error("no %s '%s' in the file%s%s", reading->format->sets, XB_SHOW(chosen),
 			      names, sets && sets->count == SETS_TOLD ? ", ..." : "");
 }
+
+/* One address, prefix or range of a set, or what it excepts. */
+static int keep_member(struct xb_reading *reading, const char *text, struct xb_item *item,
+		       bool excepted, const char *comment)
+{
+	struct xb_span span;
+	int error;
+
+	if (strchr(text, '-')) {
+		error = xb_addresses_span(reading->file, text, &span);
+		item->entry.kind = excepted ? XB_ALLOW4 : 0;
+		return error ? error : xb_span_keep(reading->file, &span, item, comment);
+	}
+	error = xb_addresses_read(reading->file, text, &item->entry);
+	if (!error && excepted)
+		item->entry = xb_entry_allow(&item->entry);
+	return error ? error : xb_line_keep_with_comment(reading->file, item, comment);
+}
+
+static int finish_by_length(struct xb_reading *reading)
+{
+	return xb_span_except(reading->file, XB_LONGEST);
+}
+
+/* --- ipset: what `ipset save` writes and `ipset restore` reads --- */
+
+#define WRITE_SET "; `ipset save NAME` writes a set as it is"
+
+/* What a set says of all its entries. */
+struct xb_list_set {
+	uint32_t netmask, timeout; /* 0: none */
+	bool created, ipv6;	   /* ipv6: if created */
+	bool single;		   /* it has addresses, not networks: none is excepted */
+};
+
+static bool detect_ipset(const char *line)
+{
+	size_t verb = !strncmp(line, "create ", 7) ? 7 : !strncmp(line, "add ", 4) ? 4 : 0, name;
+
+	if (!verb)
+		return false;
+	/* A type, or an address; nft has commands that begin with the same words. */
+	name = verb + strcspn(line + verb, XB_BLANKS);
+	name += strspn(line + name, XB_BLANKS);
+	line += name;
+	return !*line || line[strcspn(line, XB_BLANKS ".:")] == '.' ||
+	       line[strcspn(line, XB_BLANKS ".:")] == ':';
+}
+
+/* The next word, perhaps in quotes; NULL: none is left, or a quote is open, which stays. */
+static char *next_word(char **rest)
+{
+	char *word, *end;
+
+	do {
+		*rest += strspn(*rest, XB_BLANKS);
+		if (**rest == '"') {
+			end = strchr(*rest + 1, '"');
+			if (!end || (end[1] && !strchr(XB_BLANKS, end[1])))
+				return NULL;
+			*end = '\0';
+			word = *rest + 1;
+			*rest = end + 1;
+			return word;
+		}
+		word = xb_line_word(rest);
+	} while (word && (!strcmp(word, "-exist") || !strcmp(word, "-!")));
+	return word;
+}
+
+/* The set of the file. NULL in *set: the line is about one that does not count. */
+static int find_set(struct xb_reading *reading, const char *name, struct xb_list_set **set)
+{
+	bool counts;
+	int error = xb_sets_take(reading, name, &counts);
+
+	*set = NULL;
+	if (error || !counts)
+		return error;
+	if (!reading->set)
+		reading->set = calloc(1, sizeof(*reading->set));
+	*set = reading->set;
+	return *set ? 0 : xb_out_of_memory();
+}
+
+static int take_number(const char *what, char **rest, uint32_t most, uint32_t *number)
+{
+	const char *word = next_word(rest);
+	size_t digits = word ? strspn(word, XB_DIGITS) : 0;
+	unsigned long long value = digits ? strtoull(word, NULL, 10) : 0;
+
+	if (!digits || word[digits] || value > most)
+		return xb_input_error("%s '%s' is not a number from 0 to %u", what,
+				      XB_SHOW(word ? word : ""), most);
+	*number = (uint32_t)value;
+	return 0;
+}
+
+static int take_type(struct xb_list_set *set, const char *type)
+{
+	set->created = true;
+	set->single = strcmp(type, "hash:net") != 0;
+	if (!set->single || !strcmp(type, "hash:ip") || !strcmp(type, "bitmap:ip"))
+		return 0;
+	if (!strcmp(type, "list:set"))
+		return xb_input_error("a set of type list:set has other sets, not addresses; "
+				      "`ipset save NAME` writes one of them");
+	if (strchr(type, ','))
+		return xb_input_error("a set of type %s matches by more than the source; to list "
+				      "its addresses for every packet, choose the format extract%s",
+				      XB_SHOW(type), xb_advice(XB_ADVICE_FORMAT));
+	return xb_input_error("cannot read sets of type %s, only hash:ip, hash:net and bitmap:ip",
+			      XB_SHOW(type));
+}
+
+static int parse_create(struct xb_reading *reading, char *rest)
+{
+	const char *name = next_word(&rest), *type = next_word(&rest), *option;
+	struct xb_list_set *set;
+	int error;
+
+	if (!type)
+		return xb_input_error("'create' needs a name and a type");
+	error = find_set(reading, name, &set);
+	if (error || !set)
+		return error;
+	error = take_type(set, type);
+	while (!error && (option = next_word(&rest))) {
+		if (!strcmp(option, "netmask"))
+			error = take_number(option, &rest, 128, &set->netmask);
+		else if (!strcmp(option, "timeout"))
+			error = take_number(option, &rest, UINT32_MAX, &set->timeout);
+		else if (!strcmp(option, "family"))
+			set->ipv6 = !strcmp(next_word(&rest) ?: "", "inet6");
+		else if (!strcmp(option, "bitmask"))
+			error = xb_input_error(
+				"the set has a bitmask, which prefixes cannot express");
+	}
+	return error;
+}
+
+/* What an entry has beside its addresses. */
+struct extras {
+	struct xb_item item;
+	const char *comment;
+	bool excepted;
+};
+
+static int take_add_option(const char *option, char **rest, struct extras *extras)
+{
+	static const char *const unused[] = {"packets", "bytes", "skbmark", "skbprio", "skbqueue"};
+
+	if (!strcmp(option, "timeout"))
+		return take_number(option, rest, UINT32_MAX, &extras->item.timeout);
+	if (!strcmp(option, "comment")) {
+		extras->comment = next_word(rest);
+		return extras->comment ? 0 : xb_input_error("'comment' without a text");
+	}
+	if (!strcmp(option, "nomatch")) {
+		extras->excepted = true;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		if (!strcmp(option, unused[i]))
+			return next_word(rest) ? 0 : xb_input_error("'%s' without a value", option);
+	return xb_input_error("'%s' is not an option of an entry", XB_SHOW(option));
+}
+
+/* A set with a netmask holds networks, and ipset prints their addresses only. */
+static void widen(struct xb_listfile *file, size_t from, uint32_t netmask)
+{
+	for (size_t i = from; i < file->count; i++) {
+		struct xb_entry *kept = &file->items[i].entry;
+		uint32_t line = kept->line;
+
+		if (netmask < kept->length)
+			*kept = xb_entry_covering(kept, (uint8_t)netmask);
+		kept->line = line;
+	}
+}
+
+static int add_member(struct xb_reading *reading, const struct xb_list_set *set, const char *text,
+		      struct extras *extras)
+{
+	size_t before = reading->file->count;
+	int error;
+
+	if (extras->excepted && set->single)
+		return xb_input_error("'nomatch' is not an option of an entry of its type");
+	error = keep_member(reading, text, &extras->item, extras->excepted, extras->comment);
+	if (!error && set->created &&
+	    xb_entry_is_ipv6(&reading->file->items[before].entry) != set->ipv6)
+		error = xb_input_error("'%s' is not of the family of its set", XB_SHOW(text));
+	if (!error && set->netmask)
+		widen(reading->file, before, set->netmask);
+	return error;
+}
+
+static int parse_add(struct xb_reading *reading, char *rest)
+{
+	const char *name = next_word(&rest), *text = next_word(&rest), *option;
+	struct extras extras = {.comment = ""};
+	struct xb_list_set *set;
+	int error;
+
+	if (!text)
+		return xb_input_error("'add' needs a set and an entry");
+	error = find_set(reading, name, &set);
+	if (error || !set)
+		return error;
+	extras.item.timeout = set->timeout;
+	while (!error && (option = next_word(&rest)))
+		error = take_add_option(option, &rest, &extras);
+	if (!error && *rest)
+		error = xb_input_error("a quote is not closed");
+	return error ? error : add_member(reading, set, text, &extras);
+}
+
+static int parse_flush(struct xb_reading *reading, char *rest)
+{
+	const char *name = next_word(&rest);
+	struct xb_list_set *set = reading->set;
+	int error = name ? find_set(reading, name, &set) : 0;
+
+	if (!error && set)
+		reading->file->count = 0;
+	return error;
+}
+
+static int parse_ipset(struct xb_reading *reading, char *line)
+{
+	const char *verb = next_word(&line) ?: "";
+
+	if (!strcmp(verb, "create"))
+		return parse_create(reading, line);
+	if (!strcmp(verb, "add"))
+		return parse_add(reading, line);
+	if (!strcmp(verb, "flush"))
+		return parse_flush(reading, line);
+	return xb_input_error("'%s' is neither 'create' nor 'add'" WRITE_SET, XB_SHOW(verb));
+}
+
+const struct xb_list_format xb_ipset_format = {"ipset",	       detect_ipset,
+					       parse_ipset,    .comments = "#",
+					       .strict = true, .finish = finish_by_length,
+					       .sets = "set"};
