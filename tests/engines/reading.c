@@ -21,7 +21,8 @@ static int take_option(struct xb_listfile_terms *terms, char *word)
 		       {"zone", &terms->zone},
 		       {"column", &terms->choice.column},
 		       {"where", &terms->choice.where},
-		       {"json", &terms->choice.json}};
+		       {"json", &terms->choice.json},
+		       {"set", &terms->choice.set}};
 	char *value = strchr(word, '=');
 
 	if (!value)
