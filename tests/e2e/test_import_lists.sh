@@ -38,7 +38,7 @@ t_advice()
 		a.example~--zone =b~--zone takes a domain
 		a.example~--format nosuch~known: plain, .*, hosts, adblock, dnsmasq, unbound, rpz, domains,
 		a.example~--format plain~list:1: 'a.example' is not an address or prefix
-		<html>\n<p>404</p>~--format hosts~list: no line could be read as hosts \(1: '<html>'\)$
+		<html>\n<p>404</p>~--format hosts~list:1: this is a web page, not a list: .*, choose the format extract with --format$
 	END
 	list "$(seq -f '8.8.%.0f.1' -s , 0 255 | sed 's/.*/&,&/')"
 	refused import "$T/list" --list a --replace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
  * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, iptables, nft,
- * webservers. */
+ * webservers, sets, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -21,6 +21,7 @@ struct xb_list_zone;
 struct xb_list_data;
 struct xb_list_iptables;
 struct xb_list_web;
+struct xb_list_mikrotik;
 struct xb_list_columns;
 struct xb_list_format;
 
@@ -30,6 +31,7 @@ struct xb_reading {
 	const struct xb_list_choice *choice; /* NULL: none was made */
 	const struct xb_list_format *format; /* NULL: the first line with an entry decides */
 	bool recognized;		     /* the first line did decide */
+	bool begun;			     /* a line came that is neither blank nor a comment */
 	bool indented;			     /* the line had blanks in front */
 	bool hopeless; /* an error is about the file, or nothing may be left out for it */
 	char *text;    /* of a format that is a document */
@@ -41,6 +43,7 @@ struct xb_reading {
 	const char *zone_name;	   /* as told; NULL: the file says it */
 	struct xb_list_data *data; /* of unbound */
 	struct xb_list_iptables *iptables;
+	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
 	bool in_block;		    /* of geo */
@@ -96,6 +99,7 @@ extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adbloc
 extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format, xb_smartdns_format;
 extern const struct xb_list_format xb_ip4set_format, xb_ip4trie_format, xb_ip6trie_format,
 	xb_dnset_format;
+extern const struct xb_list_format xb_mikrotik_format, xb_pf_format, xb_csf_format;
 extern const struct xb_list_format xb_iptables_format, xb_nft_format, xb_deny_format, xb_geo_format;
 extern const struct xb_list_format xb_ruleset_format, xb_regex_format, xb_urls_format;
 extern const struct xb_list_format xb_rpz_format;
@@ -129,6 +133,7 @@ void xb_listresolver_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listiptables_end(struct xb_reading *reading);
 void xb_listweb_end(struct xb_reading *reading);
+void xb_listmikrotik_end(struct xb_reading *reading);
 void xb_listcolumns_end(struct xb_reading *reading);
 
 #endif

@@ -94,5 +94,5 @@ bool xb_list_hint(const char *line, char hint[XB_LIST_HINT])
 			 xb_advice(XB_ADVICE_FORMAT));
 		return true;
 	}
-	return *line != '<' && (hint_at_two(line, hint) || hint_at_column(line, hint));
+	return hint_at_two(line, hint) || hint_at_column(line, hint);
 }

@@ -3,7 +3,10 @@
  */
 #include "lists/format.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
@@ -12,7 +15,8 @@
 #define SETS_TOLD 8 /* names of sets that a message has, if the chosen one is none of them */
 
 struct xb_list_sets {
-	char *names[SETS_TOLD]; /* in the order of the file */
+	const char *names[SETS_TOLD]; /* in the order of the file */
+	struct xb_arena texts;
 	size_t count;
 	bool found; /* the chosen one */
 };
@@ -21,8 +25,8 @@ void xb_listsets_end(struct xb_reading *reading)
 {
 	struct xb_list_sets *sets = reading->sets;
 
-	for (size_t i = 0; sets && i < sets->count; i++)
-		free(sets->names[i]);
+	if (sets)
+		xb_arena_free(&sets->texts);
 	free(sets);
 	reading->sets = NULL;
 	free(reading->set);
@@ -36,8 +40,8 @@ static int note_set(struct xb_list_sets *sets, const char *name)
 			return 0;
 	if (sets->count == SETS_TOLD)
 		return 0;
-	sets->names[sets->count] = strdup(name);
-	return sets->names[sets->count++] ? 0 : xb_out_of_memory();
+	sets->names[sets->count] = xb_arena_copy(&sets->texts, name, strlen(name) + 1);
+	return sets->names[sets->count++] ? 0 : -ENOMEM;
 }
 
 static const char *chosen_set(const struct xb_reading *reading)
@@ -207,7 +211,7 @@ static int parse_create(struct xb_reading *reading, char *rest)
 	struct xb_list_set *set;
 	int error;
 
-	if (!type)
+	if (!name || !type)
 		return xb_input_error("'create' needs a name and a type");
 	error = find_set(reading, name, &set);
 	if (error || !set)
@@ -291,7 +295,7 @@ static int parse_add(struct xb_reading *reading, char *rest)
 	struct xb_list_set *set;
 	int error;
 
-	if (!text)
+	if (!name || !text)
 		return xb_input_error("'add' needs a set and an entry");
 	error = find_set(reading, name, &set);
 	if (error || !set)
@@ -332,3 +336,88 @@ const struct xb_list_format xb_ipset_format = {"ipset",	       detect_ipset,
 					       parse_ipset,    .comments = "#",
 					       .strict = true, .finish = finish_by_length,
 					       .sets = "set"};
+
+/* --- pf: a table, as `pfctl -t TABLE -T show` writes it and pf loads it from a file --- */
+
+static int take_pf_word(struct xb_reading *reading, char *word)
+{
+	bool excepted = *word == '!';
+	struct xb_item item = {0};
+	int error;
+
+	word += excepted;
+	if (isalpha((unsigned char)*word) && !strchr(word, ':'))
+		error = xb_input_error("pf looks up '%s' when it loads the table", XB_SHOW(word));
+	else if (strchr(word, '-'))
+		error = xb_input_error("'%s' is not an address or prefix", XB_SHOW(word));
+	else
+		error = keep_member(reading, word, &item, excepted, "");
+	/* Of what passes nothing is left out: too much would be listed. */
+	reading->hopeless |= error && excepted;
+	return error;
+}
+
+static int parse_pf(struct xb_reading *reading, char *line)
+{
+	char *word;
+	int error = 0;
+
+	xb_line_comment(line, "#");
+	while (!error && (word = xb_line_word(&line)))
+		error = take_pf_word(reading, word);
+	return error;
+}
+
+static bool marks_pf(const char *line)
+{
+	size_t size = *line == '!' ? strspn(line + 1, XB_DIGITS "abcdefABCDEF.:/") : 0;
+
+	return size && strpbrk(line + 1, ".:") && strpbrk(line + 1, ".:") <= line + size &&
+	       strchr(XB_BLANKS "#", line[1 + size]);
+}
+
+const struct xb_list_format xb_pf_format = {"pf",
+					    NULL,
+					    parse_pf,
+					    .comments = "#",
+					    .loose = true,
+					    .finish = finish_by_length,
+					    .passes_for = "plain",
+					    .marks = marks_pf};
+
+/* --- csf: csf.deny of ConfigServer Firewall: addresses, conditions, and other files --- */
+
+static bool marks_csf(const char *line)
+{
+	static const char *const starts[] = {"tcp|", "udp|", "icmp|", "tcp/udp|", "Include /"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(line, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+static int parse_csf(struct xb_reading *reading, char *line)
+{
+	const char *comment = xb_line_comment(line, "#"), *word;
+	struct xb_item item = {0};
+
+	word = xb_line_word(&line);
+	if (!word)
+		return 0;
+	if (!strcasecmp(word, "Include"))
+		return xb_input_error("what '%s' has is not read", XB_SHOW(line));
+	if (strchr(word, '|'))
+		return xb_input_error("'%s' depends on more than the source", XB_SHOW(word));
+	if (*line)
+		return XB_LINE_UNKNOWN;
+	return keep_member(reading, word, &item, false, comment);
+}
+
+const struct xb_list_format xb_csf_format = {"csf",
+					     marks_csf,
+					     parse_csf,
+					     .comments = "#",
+					     .loose = true,
+					     .passes_for = "plain",
+					     .marks = marks_csf};

@@ -10,21 +10,23 @@
 #include "base/error.h"
 #include "base/program.h"
 #include "lists/columnchoice.h"
+#include "lists/foreign.h"
 #include "lists/hint.h"
 #include "lists/jsonpath.h"
 #include "lists/line.h"
 
 /* How formats follow each other is how messages name them. */
 static const struct xb_list_format *const formats[] = {
-	&xb_plain_format,      &xb_netset_format,   &xb_spamhaus_format, &xb_spamhaus_json_format,
-	&xb_ipsum_format,      &xb_ipset_format,    &xb_hosts_format,	 &xb_adblock_format,
-	&xb_dnsmasq_format,    &xb_unbound_format,  &xb_rpz_format,	 &xb_domains_format,
-	&xb_ruleset_format,    &xb_regex_format,    &xb_urls_format,	 &xb_smartdns_format,
-	&xb_ip4set_format,     &xb_ip4trie_format,  &xb_ip6trie_format,	 &xb_dnset_format,
-	&xb_iptables_format,   &xb_nft_format,	    &xb_deny_format,	 &xb_geo_format,
-	&xb_p2p_format,	       &xb_ipfilter_format, &xb_words_format,	 &xb_csv_format,
-	&xb_semicolons_format, &xb_tsv_format,	    &xb_pipes_format,	 &xb_table_format,
-	&xb_json_format,       &xb_extract_format,
+	&xb_plain_format,    &xb_netset_format,	 &xb_spamhaus_format, &xb_spamhaus_json_format,
+	&xb_ipsum_format,    &xb_ipset_format,	 &xb_hosts_format,    &xb_adblock_format,
+	&xb_dnsmasq_format,  &xb_unbound_format, &xb_rpz_format,      &xb_domains_format,
+	&xb_ruleset_format,  &xb_regex_format,	 &xb_urls_format,     &xb_smartdns_format,
+	&xb_ip4set_format,   &xb_ip4trie_format, &xb_ip6trie_format,  &xb_dnset_format,
+	&xb_iptables_format, &xb_nft_format,	 &xb_deny_format,     &xb_geo_format,
+	&xb_mikrotik_format, &xb_pf_format,	 &xb_csf_format,      &xb_p2p_format,
+	&xb_ipfilter_format, &xb_words_format,	 &xb_csv_format,      &xb_semicolons_format,
+	&xb_tsv_format,	     &xb_pipes_format,	 &xb_table_format,    &xb_json_format,
+	&xb_extract_format,
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -247,9 +249,18 @@ static int take_too_long(struct xb_reading *reading)
 			      XB_LIST_LINE_BYTES, xb_advice(XB_ADVICE_FORMAT));
 }
 
+/* Whatever was chosen: no format reads what is none of a list. */
+static int check_first(struct xb_reading *reading, const char *line)
+{
+	int error = reading->begun ? 0 : xb_list_check_foreign(line);
+
+	reading->begun = true;
+	return error;
+}
+
 static int take_trimmed(struct xb_reading *reading, char *line)
 {
-	int error = 0;
+	int error;
 
 	reading->indented = *line == ' ' || *line == '\t';
 	line = xb_line_trim(line);
@@ -257,7 +268,8 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 		return 0;
 	if (is_comment(reading, line))
 		return is_contradicted(reading, line) ? -EINVAL : 0;
-	if (!reading->format)
+	error = check_first(reading, line);
+	if (!error && !reading->format)
 		error = detect_format(reading, line);
 	return error || reading->format->document ? error : parse_line(reading, line);
 }
@@ -265,7 +277,11 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 /* With the blanks that they have, which may separate columns. */
 static int take_with_columns(struct xb_reading *reading, char *line)
 {
-	int error = reading->format ? 0 : xb_listcolumns_detect(reading, line);
+	bool says = *line && *line != '#';
+	int error = says ? check_first(reading, line) : 0;
+
+	if (!error && !reading->format)
+		error = xb_listcolumns_detect(reading, line);
 
 	return error || !reading->format ? error : parse_line(reading, line);
 }
@@ -373,7 +389,7 @@ static int finish_document(struct xb_reading *reading)
 	char *text = reading->text;
 	size_t size = reading->text_bytes;
 	uint64_t lines;
-	int error;
+	int error = 0;
 
 	if (!text)
 		return 0;
@@ -386,7 +402,9 @@ static int finish_document(struct xb_reading *reading)
 		(size && text[size - 1] != '\n');
 	if (memchr(text, '\0', size))
 		error = xb_input_error("binary data, not a list");
-	else
+	else if (reading->format != &xb_extract_format)
+		error = check_first(reading, text);
+	if (!error)
 		error = hold_as_meant(reading) ?: reading->format->document(reading, text, size);
 	if (!error)
 		reading->file->lines = lines;
@@ -417,6 +435,7 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listzone_end(reading);
 	xb_listiptables_end(reading);
 	xb_listweb_end(reading);
+	xb_listmikrotik_end(reading);
 	xb_listcolumns_end(reading);
 	free(reading->text);
 	reading->text = NULL;

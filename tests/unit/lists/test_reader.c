@@ -65,8 +65,8 @@ TEST(long_lines)
 	write_list(comment, sizeof(comment));
 	check_refused(NULL, ":2: line longer than 4096 bytes");
 	write_long(10000000, "");
-	check_refused("ipset",
-		      ":1: '192.0.2.1' is neither 'create' nor 'add', all that ipset save writes");
+	check_refused("ipset", ":1: '192.0.2.1' is neither 'create' nor 'add'; `ipset save NAME` "
+			       "writes a set as it is");
 }
 
 /* A line of `size` bytes among others: too long is left out as a whole, whatever is at its end. */

@@ -166,6 +166,7 @@ static void test_rows(void **state)
 
 TEST_OF(addresses, test_rows, "addresses");
 TEST_OF(ranges, test_rows, "ranges");
+TEST_OF(sets, test_rows, "sets");
 TEST_OF(columns, test_rows, "columns");
 TEST_OF(json, test_rows, "json");
 TEST_OF(domains, test_rows, "domains");
