@@ -68,6 +68,8 @@ static struct asked ask(const uint8_t **data, size_t *size)
 		return asked;
 	if (json || byte == 'J')
 		asked.choice.json = PICK(paths, how);
+	else if (byte == 'N')
+		asked.choice.set = how & 1 ? "bad" : "a";
 	else if (byte != 'S')
 		asked.choice.column = PICK(columns, how);
 	if (asked.choice.column && how & 0x40)
@@ -102,10 +104,12 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 }
 
 /* A line is understood, or left out as a whole; but of several domains in a line of dnsmasq some
- * may be exceptions that are none, and a line of JSON may have several values. */
+ * may be exceptions that are none, and a line of JSON or XML may have several
+ * values. */
 static void check_unknown(const struct xb_listfile *file)
 {
-	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json");
+	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json") ||
+		       !strcmp(file->format, "firewalld");
 	uint64_t line = 0;
 
 	for (size_t i = 0; i < file->unknown; i++) {

@@ -14,9 +14,8 @@
 #define FORMAT_NAMES                                                                               \
 	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
 	"rpz, domains, ruleset, regex, urls, smartdns, ip4set, ip4trie, ip6trie, dnset, "          \
-	"iptables, nft, deny, geo, mikrotik, pf, csf, p2p, ipfilter, words, csv, semicolons, "     \
-	"tsv, pipes, table, "                                                                      \
-	"json, extract"
+	"iptables, nft, deny, geo, p2p, ipfilter, words, csv, semicolons, tsv, pipes, table, "     \
+	"json, extract, mikrotik, pf, csf, firewalld"
 
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";

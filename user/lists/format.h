@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
  * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, iptables, nft,
- * webservers, sets, mikrotik. */
+ * webservers, sets, firewalld, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -99,7 +99,8 @@ extern const struct xb_list_format xb_domains_format, xb_hosts_format, xb_adbloc
 extern const struct xb_list_format xb_dnsmasq_format, xb_unbound_format, xb_smartdns_format;
 extern const struct xb_list_format xb_ip4set_format, xb_ip4trie_format, xb_ip6trie_format,
 	xb_dnset_format;
-extern const struct xb_list_format xb_mikrotik_format, xb_pf_format, xb_csf_format;
+extern const struct xb_list_format xb_mikrotik_format, xb_pf_format, xb_csf_format,
+	xb_firewalld_format;
 extern const struct xb_list_format xb_iptables_format, xb_nft_format, xb_deny_format, xb_geo_format;
 extern const struct xb_list_format xb_ruleset_format, xb_regex_format, xb_urls_format;
 extern const struct xb_list_format xb_rpz_format;
@@ -122,6 +123,10 @@ int xb_sets_take(struct xb_reading *reading, const char *name, bool *counts);
 
 /* After the last line: an input error if the chosen set is not there, or the format has none. */
 int xb_sets_check(const struct xb_reading *reading);
+
+/* Whether a set of this type has addresses and nothing else, by the words of ipset; otherwise an
+ * input error. */
+int xb_set_check_type(const char *type);
 
 /* When columns were chosen: sets reading->format by the line, unless it is blank or a comment. An
  * input error if several formats are possible, or for a choice that is none. */

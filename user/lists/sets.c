@@ -188,11 +188,9 @@ static int take_number(const char *what, char **rest, uint32_t most, uint32_t *n
 	return 0;
 }
 
-static int take_type(struct xb_list_set *set, const char *type)
+int xb_set_check_type(const char *type)
 {
-	set->created = true;
-	set->single = strcmp(type, "hash:net") != 0;
-	if (!set->single || !strcmp(type, "hash:ip") || !strcmp(type, "bitmap:ip"))
+	if (!strcmp(type, "hash:net") || !strcmp(type, "hash:ip") || !strcmp(type, "bitmap:ip"))
 		return 0;
 	if (!strcmp(type, "list:set"))
 		return xb_input_error("a set of type list:set has other sets, not addresses; "
@@ -216,7 +214,9 @@ static int parse_create(struct xb_reading *reading, char *rest)
 	error = find_set(reading, name, &set);
 	if (error || !set)
 		return error;
-	error = take_type(set, type);
+	set->created = true;
+	set->single = strcmp(type, "hash:net") != 0;
+	error = xb_set_check_type(type);
 	while (!error && (option = next_word(&rest))) {
 		if (!strcmp(option, "netmask"))
 			error = take_number(option, &rest, 128, &set->netmask);
