@@ -61,7 +61,7 @@ FOLDERS  := base model bloom lists machine store attach filter engine
 CORE     := $(patsubst %.c,$(OUT)/%.o,$(wildcard $(FOLDERS:%=user/%/*.c)))
 LIBRARY  := $(OUT)/libxdp-bloom.a
 AGENT    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/bloomd/*.c user/bloomd/*/*.c user/bloomd/*/*/*.c))
-FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c))
+FETCH    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/fetch/*.c) user/base/duration.c)
 REDIS    := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/redis/*.c))
 # Of the programs that meet the network.
 SANDBOX  := $(patsubst %.c,$(OUT)/%.o,$(wildcard user/sandbox/*.c))

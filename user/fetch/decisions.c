@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fetch/duration.h"
+#include "base/duration.h"
 
 struct reading {
 	const char *at, *end;
@@ -103,7 +103,7 @@ static bool take_decision(struct reading *reading, const json_t *decision, bool 
 	} else if (json_is_true(json_object_get(decision, "simulated"))) {
 		left_out->simulated++;
 	} else if (!type || !value || !looks_like_address(value) || !duration ||
-		   !duration_parse(duration, strlen(duration), &record.duration) ||
+		   !xb_duration_parse(duration, strlen(duration), &record.duration) ||
 		   !json_is_integer(id) || json_integer_value(id) < 0) {
 		left_out->unreadable++;
 	} else {

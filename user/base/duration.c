@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "fetch/duration.h"
+#include "base/duration.h"
 
 #include <string.h>
 
@@ -79,7 +79,7 @@ static int64_t in_milliseconds(wide nanoseconds, bool negative)
 	return negative ? -(int64_t)rounded : (int64_t)rounded;
 }
 
-bool duration_parse(const char *text, size_t size, int64_t *milliseconds)
+bool xb_duration_parse(const char *text, size_t size, int64_t *milliseconds)
 {
 	struct cursor cursor = {text, text + size};
 	bool negative = size && *text == '-';

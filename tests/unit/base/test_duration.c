@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fetch/duration.h"
+#include "base/duration.h"
 #include "support/cmocka.h"
 #include "support/texts.h"
 
@@ -16,7 +16,7 @@ static void check(const char *rows)
 	while ((text = next_pair(&texts, &expected))) {
 		int64_t found = -1;
 
-		if (duration_parse(text, strlen(text), &found) != !!expected)
+		if (xb_duration_parse(text, strlen(text), &found) != !!expected)
 			fail_msg("'%s' is %s", text, expected ? "not taken" : "taken");
 		if (expected && found != strtoll(expected, NULL, 10))
 			fail_msg("'%s' is %lld ms, not %s", text, (long long)found, expected);
@@ -54,5 +54,5 @@ TEST(no_durations)
 	check("; -; +; 3; .s; .; s; 1; 1.; 1 s;  1s; 1s ; --1s; 1x; 1hm; 1h-1m; 1e3s; forever; "
 	      "1d; 0x1s; 1,5h; 1\xc2s");
 	/* Nothing behind the end is read. */
-	assert_false(duration_parse("10s", 2, &found) || duration_parse("1ms", 1, &found));
+	assert_false(xb_duration_parse("10s", 2, &found) || xb_duration_parse("1ms", 1, &found));
 }
