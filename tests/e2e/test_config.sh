@@ -108,7 +108,7 @@ t_what_is_refused()
 		[feed] column = a..~a column is a number
 		[feed] where = DE~a condition is COLUMN=VALUE
 		[feed] where = 2=DE~\[feed a\]: conditions are for files with columns with the key column
-		[feed] json-path = a..b~is not a path such as
+		[feed] json-path = a[0]~is not a path such as
 		[feed] skip-bad = x~whole number
 		[feed] column = 1\njson-path = a~\[feed a\]: a file has columns, or it is JSON
 		[feed] column = 1\nformat = plain~\[feed a\]: the format plain has no columns

@@ -70,6 +70,60 @@ t_bans_come_into_force()
 	blocked 10.77.0.4
 }
 
+# ends_of LIST: its entries with the minutes that they have left.
+ends_of()
+{
+	ctl -j list --list "$1" | python3 -c '
+import datetime, json, sys
+for entry in json.load(sys.stdin)["entries"]:
+    for member in entry["lists"]:
+        left = datetime.datetime.fromisoformat(member["expires"].replace("Z", "+00:00")) - datetime.datetime.now(datetime.timezone.utc)
+        print(entry["entry"], round(left.total_seconds() / 60))'
+}
+
+# An export lists what the bouncer does, until then.
+t_exports()
+{
+	local form
+
+	lapi
+	ctl -q attach x0
+	for form in 'decisions list -o json' 'decisions list -o raw' 'alerts list -o json'; do
+		# shellcheck disable=SC2086
+		cscli $form >"$T/export"
+		exits 2 import "$T/export" --list export
+		complains ': no entries$'
+		exits 2 import "$T/export" --list export --replace
+		exits 0 import "$T/export" --list export --replace --force
+	done
+	ban --ip 5.9.0.1 --duration 90m --reason 'why, "so"'
+	ban --ip 5.9.0.1 --duration 5h
+	ban --ip 5.9.0.2 --duration 1s
+	ban --ip ::ffff:5.9.0.3
+	ban --ip 2a01:4f8::7 --duration 100h
+	ban --range 5.10.0.9/16 --duration 20m
+	ban --ip 5.9.0.4 --type captcha
+	ban --scope Country --value FR
+	ban --scope AS --value 64500
+	ban --scope Username --value root
+	ban --scope Session --value 1234
+	bouncer
+	wait_for "the bans" works
+	wait_for "the end of one" is_not_listed 5.9.0.2
+	for form in 'decisions list -o json' 'decisions list -o raw' 'alerts list -o json'; do
+		# shellcheck disable=SC2086
+		cscli $form >"$T/export"
+		exits 0 import "$T/export" --list export --replace --force
+		complains "[56] lines were left out .*'1234' is no address, but of the scope Session, "
+		[[ $(ends_of export) == "$(ends_of crowdsec)" ]] || fail "$form: $(ends_of export), but $(ends_of crowdsec)"
+		[[ $(ends_of export | wc -l) -eq 4 ]] || fail "$form: $(ends_of export)"
+	done
+	ctl list --list export | contains '^5.9.0.1 .* comment "' || fail "no reason: $(ctl list --list export)"
+	cscli alerts list -o raw >"$T/export"
+	exits 2 import "$T/export" --list export
+	complains 'export them by cscli with -o json$'
+}
+
 # A ban ends by its time, whether CrowdSec says so or not; with several, by the last.
 t_bans_end()
 {

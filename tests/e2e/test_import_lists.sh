@@ -19,10 +19,11 @@ t_advice()
 		complains "$words"
 	done <<-'END'
 		"seen","dst_ip","port"\n"07:30:05","6.7.8.9","443"~~list:1: .*with the addresses, by its number or name with --column$
-		8.8.0.0,8.8.0.255,AU~~if the first two are a range, choose the columns 1..2 with --column
+		8.8.0.0,8.8.0.255,AU~~if column 2 has the last address for column 1, choose the columns 1..2 with --column; else one of them$
 		8.8.8.8 9.9.9.9~~if each is listed, choose the format words with --format; .* the columns 1..2 with --column$
-		8.8.8.0 255.255.255.0~~netmask, choose the columns 1/2 with --column$
+		8.8.8.0 255.255.255.0~~if column 2 has the netmask for column 1, choose the columns 1/2 with --column$
 		{"prefixes":[{"ip_prefix":"3.5.140.0/22"}]}~~addresses at prefixes\[\].ip_prefix \(--json-path PATH\)$
+		{"a":[{"ip":"8.8.8.0","len":24}]}~~addresses at a\[\].ip/len \(--json-path PATH\)$
 		{"ip":"8.8.8.8"}~--json-path ips~list:1: nothing is at ips$
 		http://8.8.8.8:8080/a~~to list the hosts of URLs, choose the format urls with --format$
 		8.8.8.8\noops~~list:2: 'oops' is not an address or prefix \(--skip-bad NUMBER leaves out up to NUMBER wrong lines\)$
@@ -57,6 +58,9 @@ t_options()
 	done <<-'END'
 		"seen","dst_ip"\n"2021-01-17 07:30:05","67.213.75.205"~--column dst_ip~67.213.75.205~
 		id,ip,action\n1,Ip:8.8.8.8,ban\n2,Range:8.8.4.0/24,ban\n3,Ip:8.8.8.9,x~--column ip --where action=ban~8.8.4.0/24 8.8.8.8~
+		id,ip,cc\n1,8.8.8.8,DE\n2,9.9.9.9,AT\n3,8.8.4.4,FR~--column ip --where cc=DE|AT~8.8.8.8 9.9.9.9~
+		ip route 8.8.0.0 255.255.0.0 Null0\nip route 9.9.9.0 0.0.0.255 Null0~--column 3/4~8.8.0.0/16 9.9.9.0/24~
+		[{"ip":"8.8.8.0","len":24,"n":50},{"ip":"9.9.9.9","len":32,"n":49}]~--json-path [n>=50].ip/len~8.8.8.0/24~
 		8.8.8.8\noops\n9.9.9.9\nouch~--skip-bad 2~8.8.8.8 9.9.9.9~
 		8.8.8.8\nmail.example.org~--format domains~8.8.8.8 mail.example.org~
 		8.8.8.8 9.9.9.9~--format words~8.8.8.8 9.9.9.9~
@@ -189,7 +193,7 @@ t_published()
 		'{"type": "ip-src|port", "value": "5.4.3.4|443"}, {"type": "ip-src|port", "value": "2a01:4f8::7|443"},' \
 		'{"type": "port", "object_relation": "dst-port", "value": "443"}]}]}}'
 	published "MISP event" 5.4.3.2 5.4.3.3
-	exits 0 import "$T/list" --list b --json-path 'Event.Object[].Attribute[type=ip-src|port].value'
+	exits 0 import "$T/list" --list b --json-path 'Event.Object[].Attribute[type="ip-src|port"].value'
 	has b '2a01:4f8::7 5.4.3.4'
 	exits 2 import "$T/list" --list c --json-path 'Event.Attribute[].value'
 	complains "'evil.example' is not an address or prefix \(--skip-bad NUMBER"

@@ -15,7 +15,7 @@
 	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
 	"rpz, domains, ruleset, regex, urls, smartdns, ip4set, ip4trie, ip6trie, dnset, "          \
 	"iptables, nft, deny, geo, p2p, ipfilter, words, csv, semicolons, tsv, pipes, table, "     \
-	"json, extract, mikrotik, pf, csf, firewalld"
+	"json, extract, crowdsec, mikrotik, pf, csf, firewalld"
 
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";
@@ -107,6 +107,8 @@ static inline void describe(const struct xb_listfile *file, char *out, size_t ro
 		append(out, room, "; %llu cut", (unsigned long long)file->host_bits);
 	if (file->unknown)
 		describe_unknown(file, out, room);
+	if (file->set_aside)
+		append(out, room, "; %zu set aside", file->set_aside);
 	describe_notes(file, out, room);
 }
 

@@ -116,58 +116,38 @@ int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *f
 	return error ? error : xb_span_keep(file, &span, like, comment);
 }
 
-int xb_addresses_keep_to(struct xb_listfile *file, const char *first, const char *last,
-			 const struct xb_item *like)
-{
-	struct xb_span span;
-	int error = read_ends(file, first, last, &span);
-
-	return error ? error : xb_span_keep(file, &span, like, "");
-}
-
-int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const char *count,
-			    const struct xb_item *like)
-{
-	size_t digits = strspn(count, XB_DIGITS);
-	unsigned long long many = strtoull(count, NULL, 10);
-	struct xb_entry from = {0};
-	struct xb_span span;
-	int error;
-
-	if (!digits || digits > 10 || count[digits] || !many)
-		return xb_input_error("'%s' is not a number of addresses", XB_SHOW(count));
-	error = read_single(file, first, &from);
-	if (error)
-		return error;
-	if (!xb_entry_is_ipv4(&from))
-		return xb_input_error("'%s': only IPv4 addresses are counted", XB_SHOW(first));
-	if (many - 1 > UINT32_MAX - xb_entry_ipv4(&from))
-		return xb_input_error("%s addresses from '%s' on go beyond the last there is",
-				      XB_SHOW(count), XB_SHOW(first));
-	span = xb_span_of(&from);
-	span.last += (xb_address)(many - 1) << 96;
-	return xb_span_keep(file, &span, like, "");
-}
-
 /* --- netmasks --- */
+
+/* Of zeros behind ones; -1: it is something else. */
+static int length_of(uint32_t mask)
+{
+	uint32_t rest = ~mask;
+
+	return (rest & (rest + 1)) ? -1 : rest ? __builtin_clz(rest) : 32;
+}
 
 int xb_addresses_mask_length(const char *text)
 {
 	struct xb_entry mask;
 	const char *end = xb_ipv4_read(text, &mask);
-	uint32_t bits;
 
-	if (!end || *end)
-		return -1;
-	bits = ~xb_entry_ipv4(&mask);
-	return (bits & (bits + 1)) ? -1 : bits ? __builtin_clz(bits) : 32;
+	return end && !*end ? length_of(xb_entry_ipv4(&mask)) : -1;
 }
 
-static int keep_masked(struct xb_listfile *file, const char *address, const char *mask,
+/* Of zeros in front of ones, which are the bits that do not count. */
+static int wildcard_length(const char *text)
+{
+	struct xb_entry mask;
+	const char *end = xb_ipv4_read(text, &mask);
+
+	return end && !*end ? length_of(~xb_entry_ipv4(&mask)) : -1;
+}
+
+static int keep_masked(struct xb_listfile *file, const char *address, int length, const char *mask,
 		       struct xb_item *like, const char *comment)
 {
 	char prefix[XB_ENTRY_TEXT];
-	int length = xb_addresses_mask_length(mask), error;
+	int error;
 
 	if (length < 0)
 		return xb_input_error("'%s' is not a netmask", XB_SHOW(mask));
@@ -176,22 +156,6 @@ static int keep_masked(struct xb_listfile *file, const char *address, const char
 		return xb_input_error("'%s' is not an IPv4 address", XB_SHOW(address));
 	error = xb_line_address(file, prefix, &like->entry);
 	return error ? error : xb_line_keep_with_comment(file, like, comment);
-}
-
-int xb_addresses_keep_mask(struct xb_listfile *file, const char *address, const char *mask,
-			   struct xb_item *like)
-{
-	char prefix[XB_ENTRY_TEXT];
-	int error;
-
-	if (strchr(mask, '.'))
-		return keep_masked(file, address, mask, like, "");
-	if (!*mask || mask[strspn(mask, XB_DIGITS)] || strchr(address, '/') ||
-	    snprintf(prefix, sizeof(prefix), "%s/%s", address, mask) >= (int)sizeof(prefix))
-		return xb_input_error("'%s' and '%s' are not an address and a prefix length",
-				      XB_SHOW(address), XB_SHOW(mask));
-	error = xb_line_address(file, prefix, &like->entry);
-	return error ? error : xb_line_keep(file, like);
 }
 
 /* --- one text --- */
@@ -250,7 +214,8 @@ int xb_addresses_keep(struct xb_listfile *file, char *text, struct xb_item *like
 	mark = strchr(text, '/');
 	if (mark && strchr(mark, '.')) {
 		*mark = '\0';
-		return keep_masked(file, text, mark + 1, like, comment);
+		return keep_masked(file, text, xb_addresses_mask_length(mark + 1), mark + 1, like,
+				   comment);
 	}
 	error = xb_addresses_read(file, cut_port(text), &like->entry);
 	return error ? error : xb_line_keep_with_comment(file, like, comment);
@@ -272,4 +237,146 @@ bool xb_addresses_can_keep(const char *text)
 		xb_error_clear();
 	xb_listfile_free(&nowhere);
 	return !error;
+}
+
+/* --- two texts --- */
+
+const char xb_pair_marks[][XB_PAIR_MARK] = {
+	[XB_PAIR_NONE] = "", [XB_PAIR_TO] = "..", [XB_PAIR_MASK] = "/", [XB_PAIR_COUNT] = "+"};
+
+enum xb_pair xb_pair_find(const char *text)
+{
+	for (int pair = XB_PAIR_TO; pair <= XB_PAIR_COUNT; pair++)
+		if (!strncmp(text, xb_pair_marks[pair], strlen(xb_pair_marks[pair])))
+			return (enum xb_pair)pair;
+	return XB_PAIR_NONE;
+}
+
+static int keep_to(struct xb_listfile *file, const char *first, const char *last,
+		   const struct xb_item *like, const char *comment)
+{
+	struct xb_span span;
+	int error = read_ends(file, first, last, &span);
+
+	return error ? error : xb_span_keep(file, &span, like, comment);
+}
+
+static int keep_count(struct xb_listfile *file, const char *first, const char *count,
+		      const struct xb_item *like, const char *comment)
+{
+	struct xb_entry from = {0};
+	struct xb_span span;
+	uint64_t many;
+	int error;
+
+	if (!xb_number_parse(count, 1, UINT64_MAX, &many))
+		return xb_input_error("'%s' is not a number of addresses", XB_SHOW(count));
+	error = read_single(file, first, &from);
+	if (error)
+		return error;
+	if (!xb_entry_is_ipv4(&from))
+		return xb_input_error("'%s': only IPv4 addresses are counted", XB_SHOW(first));
+	if (many - 1 > UINT32_MAX - xb_entry_ipv4(&from))
+		return xb_input_error("%s addresses from '%s' on go beyond the last there is",
+				      XB_SHOW(count), XB_SHOW(first));
+	span = xb_span_of(&from);
+	span.last += (xb_address)(many - 1) << 96;
+	return xb_span_keep(file, &span, like, comment);
+}
+
+/* What is a netmask as well as a wildcard mask, all zeros or all ones, is taken as what says less:
+ * the address alone. */
+static int keep_mask(struct xb_listfile *file, const char *address, const char *mask,
+		     struct xb_item *like, const char *comment)
+{
+	int length = xb_addresses_mask_length(mask), wildcard = wildcard_length(mask), error;
+	char prefix[XB_ENTRY_TEXT];
+
+	if (strchr(mask, '.'))
+		return keep_masked(file, address, length > wildcard ? length : wildcard, mask, like,
+				   comment);
+	mask += *mask == '/';
+	if (!*mask || mask[strspn(mask, XB_DIGITS)] || strchr(address, '/') ||
+	    snprintf(prefix, sizeof(prefix), "%s/%s", address, mask) >= (int)sizeof(prefix))
+		return xb_input_error("'%s' and '%s' are not an address and a prefix length",
+				      XB_SHOW(address), XB_SHOW(mask));
+	error = xb_line_address(file, prefix, &like->entry);
+	return error ? error : xb_line_keep_with_comment(file, like, comment);
+}
+
+int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second,
+		 struct xb_item *like, const char *comment)
+{
+	switch (pair) {
+	case XB_PAIR_NONE:
+		return xb_addresses_keep(file, first, like, comment);
+	case XB_PAIR_TO:
+		return keep_to(file, first, second, like, comment);
+	case XB_PAIR_MASK:
+		return keep_mask(file, first, second, like, comment);
+	case XB_PAIR_COUNT:
+		return keep_count(file, first, second, like, comment);
+	}
+	return -EINVAL;
+}
+
+/* An address alone, without a message. */
+static bool is_single(const char *text, struct xb_entry *entry)
+{
+	const char *end = xb_ipv4_read(text, entry);
+
+	if (end || !strchr(text, ':'))
+		return end && !*end;
+	end = strchr(text, '/');
+	if (!end && !xb_entry_parse(text, strlen(text), NULL, entry, NULL))
+		return true;
+	xb_error_clear();
+	return false;
+}
+
+/* Fewer bits look like a number of something else. */
+static bool is_length(const struct xb_entry *address, const char *text, uint64_t *length)
+{
+	bool ipv4 = xb_entry_is_ipv4(address);
+	struct xb_span span = xb_span_of(address);
+	xb_address rest;
+
+	text += *text == '/';
+	if (!xb_number_parse(text, ipv4 ? 8 : 16, ipv4 ? 32 : 128, length))
+		return false;
+	rest = *length == 128 ? 0 : ~(xb_address)0 >> *length;
+	return !(span.first & rest);
+}
+
+static bool is_count(const struct xb_entry *address, const char *text)
+{
+	uint64_t count;
+
+	return xb_entry_is_ipv4(address) && xb_number_parse(text, 256, UINT32_MAX, &count) &&
+	       !(count % 256) && !(xb_entry_ipv4(address) % 256);
+}
+
+struct xb_pair_guess xb_pair_guess(const char *first, const char *second)
+{
+	struct xb_entry from, to;
+	struct xb_span span;
+	uint64_t length;
+
+	if (!is_single(first, &from))
+		return (struct xb_pair_guess){0};
+	if (xb_entry_is_ipv4(&from) && xb_addresses_mask_length(second) >= 8)
+		return (struct xb_pair_guess){"netmask", XB_PAIR_MASK,
+					      xb_addresses_mask_length(second) < 32};
+	if (xb_entry_is_ipv4(&from) && wildcard_length(second) >= 8)
+		return (struct xb_pair_guess){"wildcard mask", XB_PAIR_MASK,
+					      wildcard_length(second) < 32};
+	if (is_length(&from, second, &length))
+		return (struct xb_pair_guess){"prefix length", XB_PAIR_MASK, length < from.length};
+	if (is_count(&from, second))
+		return (struct xb_pair_guess){"number of addresses", XB_PAIR_COUNT, true};
+	if (is_single(second, &to) && !xb_span_between(&from, &to, &span))
+		return (struct xb_pair_guess){"last address", XB_PAIR_TO,
+					      from.hi != to.hi || from.lo != to.lo};
+	xb_error_clear();
+	return (struct xb_pair_guess){0};
 }

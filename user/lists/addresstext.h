@@ -35,14 +35,33 @@ int xb_addresses_span(struct xb_listfile *file, const char *text, struct xb_span
 int xb_addresses_keep(struct xb_listfile *file, char *text, struct xb_item *like,
 		      const char *comment);
 
-/* The parts of such a text in columns of their own: the last address, a prefix length or netmask,
- * or how many addresses there are. */
-int xb_addresses_keep_to(struct xb_listfile *file, const char *first, const char *last,
-			 const struct xb_item *like);
-int xb_addresses_keep_mask(struct xb_listfile *file, const char *address, const char *mask,
-			   struct xb_item *like);
-int xb_addresses_keep_count(struct xb_listfile *file, const char *first, const char *count,
-			    const struct xb_item *like);
+/* How two texts beside each other say addresses. */
+enum xb_pair {
+	XB_PAIR_NONE,  /* the first says it all, as above */
+	XB_PAIR_TO,    /* FIRST..LAST: from one address to the other */
+	XB_PAIR_MASK,  /* ADDRESS/LENGTH: or a netmask, or a wildcard mask such as 0.0.0.255 */
+	XB_PAIR_COUNT, /* FIRST+COUNT: so many addresses of IPv4 */
+};
+#define XB_PAIR_MARK                                                                               \
+	3 /* bytes of what stands between the names of the two, terminator included                \
+	   */
+extern const char xb_pair_marks[][XB_PAIR_MARK];
+
+/* The pair whose mark begins here. */
+enum xb_pair xb_pair_find(const char *text);
+
+/* Keeps what they say, or of XB_PAIR_NONE the first, which may be cut up. */
+int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second,
+		 struct xb_item *like, const char *comment);
+
+/* What the second seems to be to an address beside it: "netmask". NULL: nothing. */
+struct xb_pair_guess {
+	const char *what;
+	enum xb_pair pair;
+	bool wider; /* together they say more than the address */
+};
+
+struct xb_pair_guess xb_pair_guess(const char *first, const char *second);
 
 /* From one address to another, of one family and in order. */
 int xb_addresses_keep_between(struct xb_listfile *file, const struct xb_entry *first,

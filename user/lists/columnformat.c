@@ -2,9 +2,6 @@
 #include "lists/columnformat.h"
 
 #include "base/program.h"
-#include "lists/addresstext.h"
-#include "lists/columnchoice.h"
-#include "lists/fields.h"
 #include "lists/line.h"
 
 /* Whether the mark stands outside quotes, of which one begins behind a mark or a blank. */
@@ -15,7 +12,9 @@ static bool has_mark(const char *line, char mark)
 	for (; *line; line++) {
 		if (!quoted && *line == mark)
 			return true;
-		if (*line == '"')
+		if (*line == '"' && quoted && line[1] == '"')
+			line++;
+		else if (*line == '"')
 			quoted = !quoted && starts;
 		starts = strchr(",;|" XB_BLANKS, *line);
 	}
@@ -41,48 +40,59 @@ int xb_columns_separate(const char *line, const struct xb_list_format **format)
 	return 0;
 }
 
-bool xb_columns_suit(const char *line)
+size_t xb_columns_beside(const struct xb_fields *fields, size_t column, struct xb_pair_guess *guess)
 {
-	const struct xb_list_format *format = NULL;
-	char first[XB_FIELD_BYTES], second[XB_FIELD_BYTES];
-	struct xb_fields fields;
-	int error;
+	const char *address = xb_fields_at(fields, column);
 
-	xb_columns_separate(line, &format);
-	if (!format || format == &xb_table_format) {
-		xb_error_clear();
-		return false;
+	for (size_t at = column + 1; at <= fields->count; at++) {
+		const char *text = xb_fields_at(fields, at),
+			   *between = xb_fields_at(fields, at - 1);
+		bool near = at == column + 1 || (at == column + 2 && !strpbrk(between, XB_DIGITS));
+
+		if (!near && !strchr(text, '.'))
+			continue;
+		*guess = xb_pair_guess(address, text);
+		if (guess->what && (near || guess->pair == XB_PAIR_MASK))
+			return at;
 	}
-	fields = xb_fields_begin(line, format->separator);
-	error = xb_fields_next(&fields, first);
-	if (!error)
-		error = xb_fields_next(&fields, second);
-	if (error)
-		xb_error_clear();
-	return !error && *first && *second;
+	*guess = (struct xb_pair_guess){0};
+	return 0;
 }
 
-uint32_t xb_columns_find(const char *line)
-{
-	const struct xb_list_format *format = NULL;
-	struct xb_fields fields;
-	char field[XB_FIELD_BYTES];
-	int error = 0;
+#define SAMPLE 1000 /* records */
 
-	xb_columns_separate(line, &format);
-	if (!format) {
-		xb_error_clear();
+void xb_columns_sample(struct xb_column_sample *sample, const struct xb_fields *fields,
+		       size_t column)
+{
+	struct xb_pair_guess guess;
+	size_t beside;
+
+	if (sample->seen == SAMPLE)
+		return;
+	sample->seen++;
+	beside = xb_columns_beside(fields, column, &guess);
+	if (!beside)
+		return;
+	if (!sample->fits) {
+		sample->column = beside;
+		sample->guess = guess;
+	}
+	if (beside != sample->column || guess.pair != sample->guess.pair)
+		return;
+	sample->fits++;
+	if (guess.wider && !sample->guess.wider)
+		sample->guess = guess;
+}
+
+/* Of all but a few: a count or a port beside an address may look like a length now and then. */
+int xb_columns_note(const struct xb_column_sample *sample, size_t column, struct xb_listfile *file)
+{
+	if (!sample->guess.wider || sample->fits * 10 < sample->seen * 9)
 		return 0;
-	}
-	fields = xb_fields_begin(line, format->separator);
-	for (uint32_t number = 1; !error && number <= XB_COLUMN_MOST; number++) {
-		error = xb_fields_next(&fields, field);
-		if (!error && xb_addresses_can_keep(field))
-			return number;
-		if (fields.ended)
-			break;
-	}
-	if (error)
-		xb_error_clear();
-	return 0;
+	return xb_line_note(
+		file, 0,
+		"column %zu seems to have the %s for column %zu, which alone was taken; to take "
+		"both, choose the columns %zu%s%zu%s",
+		sample->column, sample->guess.what, column, column,
+		xb_pair_marks[sample->guess.pair], sample->column, xb_advice(XB_ADVICE_COLUMN));
 }

@@ -16,7 +16,6 @@
 #include "lists/line.h"
 
 #define RECORD_BYTES ((size_t)1 << 16) /* that one record over several lines can have */
-#define FIELDS	     (XB_COLUMN_WHERE + 2)
 
 struct xb_list_columns {
 	struct xb_column_choice choice;
@@ -25,6 +24,8 @@ struct xb_list_columns {
 	size_t bytes, room;
 	uint64_t line;			      /* where a record began that goes on; 0: none does */
 	char comment[XB_LIST_LINE_BYTES + 1]; /* the last one in front of the first record */
+	struct xb_fields fields, names;
+	struct xb_column_sample sample;
 };
 
 void xb_listcolumns_end(struct xb_reading *reading)
@@ -37,183 +38,97 @@ void xb_listcolumns_end(struct xb_reading *reading)
 
 /* --- header --- */
 
-static bool is_wanted(struct xb_column *column, const char *name, uint32_t number)
+/* Finds the columns that are known by name. Returns one that is not there; NULL: all are. */
+static const char *find_names(struct xb_column_choice *choice, const struct xb_fields *names)
 {
-	if (!*column->name || column->number || strcmp(column->name, name))
-		return false;
-	column->number = number;
-	return true;
-}
+	for (size_t i = 0; i < choice->columns; i++) {
+		struct xb_column *column = &choice->column[i];
 
-/* Finds the columns that are known by name. Returns how many were found here. */
-static size_t name_columns(struct xb_column_choice *choice, const char *record, char separator)
-{
-	struct xb_fields rest = xb_fields_begin(record, separator);
-	char field[XB_FIELD_BYTES];
-	size_t found = 0;
-
-	for (uint32_t number = 1; !rest.ended && number <= XB_COLUMN_MOST; number++) {
-		if (xb_fields_next(&rest, field)) {
-			xb_error_clear();
-			break;
-		}
-		found += is_wanted(&choice->first, field, number);
-		found += is_wanted(&choice->second, field, number);
-		for (size_t i = 0; i < choice->conditions; i++)
-			found += is_wanted(&choice->where[i].column, field, number);
+		if (*column->name)
+			column->number = xb_fields_find(names, column->name);
+		if (!column->number)
+			return column->name;
 	}
-	return found;
-}
-
-/* The first column without a number; NULL: all have one. */
-static const struct xb_column *unnamed(const struct xb_column_choice *choice)
-{
-	if (!choice->first.number)
-		return &choice->first;
-	if (choice->how != XB_COLUMN_ALONE && !choice->second.number)
-		return &choice->second;
-	for (size_t i = 0; i < choice->conditions; i++)
-		if (!choice->where[i].column.number)
-			return &choice->where[i].column;
 	return NULL;
-}
-
-static void forget_names(struct xb_column_choice *choice)
-{
-	if (*choice->first.name)
-		choice->first.number = 0;
-	if (*choice->second.name)
-		choice->second.number = 0;
-	for (size_t i = 0; i < choice->conditions; i++)
-		if (*choice->where[i].column.name)
-			choice->where[i].column.number = 0;
 }
 
 /* Whether the comment in front of the first record is the header. */
 static bool is_header_comment(struct xb_list_columns *columns, char separator)
 {
-	const char *line = columns->comment + strspn(columns->comment, XB_BLANKS "#");
+	char *line = columns->comment + strspn(columns->comment, XB_BLANKS "#");
 
-	if (name_columns(&columns->choice, line, separator) && !unnamed(&columns->choice))
-		return true;
-	forget_names(&columns->choice);
+	if (!xb_fields_cut(line, separator, &columns->names))
+		return !find_names(&columns->choice, &columns->names);
+	xb_error_clear();
 	return false;
+}
+
+/* A field that no address can be: neither dot nor colon. */
+static bool is_name(const char *field)
+{
+	return field && *field && !strpbrk(field, ".:");
+}
+
+/* The first record. 1: it is the header. */
+static int take_header(struct xb_reading *reading, struct xb_list_columns *columns)
+{
+	const struct xb_column_choice *choice = &columns->choice;
+	const char *missing = find_names(&columns->choice, &columns->fields);
+	bool named = false;
+
+	columns->begun = true;
+	for (size_t i = 0; i < choice->columns; i++)
+		named |= *choice->column[i].name;
+	if (!named)
+		return is_name(xb_fields_at(&columns->fields, choice->column[0].number));
+	if (!missing)
+		return 1;
+	reading->hopeless = !is_header_comment(columns, reading->format->separator);
+	return reading->hopeless ? xb_input_error("the header has no column '%s'", XB_SHOW(missing))
+				 : 0;
 }
 
 /* --- records --- */
 
-/* What the choice asks of a record, in the order of asked(). */
-struct fields {
-	char text[FIELDS][XB_FIELD_BYTES];
-	bool there[FIELDS];
-};
-
-static uint32_t asked(const struct xb_column_choice *choice, size_t i)
+static bool counts(const struct xb_column_choice *choice, const struct xb_fields *fields)
 {
-	return i == 0	? choice->first.number
-	       : i == 1 ? choice->second.number
-			: choice->where[i - 2].column.number;
-}
+	for (size_t i = 0; i < choice->conditions; i++) {
+		const char *field = xb_fields_at(fields, xb_column_of(choice, i)->number);
 
-static int read_fields(const struct xb_column_choice *choice, const char *record, char separator,
-		       struct fields *fields)
-{
-	struct xb_fields rest = xb_fields_begin(record, separator);
-	char field[XB_FIELD_BYTES];
-
-	memset(fields->there, 0, sizeof(fields->there));
-	for (uint32_t number = 1; !rest.ended; number++) {
-		int error = xb_fields_next(&rest, field);
-
-		if (error)
-			return error;
-		for (size_t i = 0; i < choice->conditions + 2; i++) {
-			if (asked(choice, i) != number)
-				continue;
-			memcpy(fields->text[i], field, sizeof(field));
-			fields->there[i] = true;
-		}
-	}
-	return 0;
-}
-
-static bool counts(const struct xb_column_choice *choice, const struct fields *fields)
-{
-	for (size_t i = 0; i < choice->conditions; i++)
-		if (!fields->there[i + 2] ||
-		    strcmp(fields->text[i + 2], choice->where[i].value) != 0)
+		if (!field || !xb_condition_meets(&choice->where[i], field, false))
 			return false;
+	}
 	return true;
 }
 
-static int keep(struct xb_reading *reading, const struct xb_column_choice *choice,
-		struct fields *fields)
+static int keep(struct xb_reading *reading, struct xb_list_columns *columns)
 {
-	char *first = fields->text[0], *second = fields->text[1];
+	const struct xb_column_choice *choice = &columns->choice;
+	char *text[2] = {NULL, NULL};
 	struct xb_item item = {0};
 
-	if (!fields->there[0] || !*first)
-		return xb_input_error("there is nothing in column %u", choice->first.number);
-	if (choice->how != XB_COLUMN_ALONE && (!fields->there[1] || !*second))
-		return xb_input_error("there is nothing in column %u", choice->second.number);
-	switch (choice->how) {
-	case XB_COLUMN_ALONE:
-		return xb_addresses_keep(reading->file, first, &item, "");
-	case XB_COLUMN_TO:
-		return xb_addresses_keep_to(reading->file, first, second, &item);
-	case XB_COLUMN_MASK:
-		return xb_addresses_keep_mask(reading->file, first, second, &item);
-	case XB_COLUMN_COUNT:
-		return xb_addresses_keep_count(reading->file, first, second, &item);
+	for (size_t i = 0; i < choice->columns - choice->conditions; i++) {
+		text[i] = xb_fields_at(&columns->fields, choice->column[i].number);
+		if (!text[i] || !*text[i])
+			return xb_input_error("there is nothing in column %zu",
+					      choice->column[i].number);
 	}
-	return -EINVAL;
+	if (!choice->pair)
+		xb_columns_sample(&columns->sample, &columns->fields, choice->column[0].number);
+	return xb_pair_keep(reading->file, choice->pair, text[0], text[1], &item, "");
 }
 
-/* A field that no address can be: neither dot nor colon. */
-static bool is_name(const struct fields *fields)
-{
-	return fields->there[0] && *fields->text[0] && !strpbrk(fields->text[0], ".:");
-}
-
-/* The first record. 1: it is the header. */
-static int take_header(struct xb_reading *reading, const char *record)
+/* Cuts it up. */
+static int take_record(struct xb_reading *reading, char *record)
 {
 	struct xb_list_columns *columns = reading->columns;
-	char separator = reading->format->separator;
-	const struct xb_column *missing = unnamed(&columns->choice);
-	struct fields fields = {0};
+	int error = xb_fields_cut(record, reading->format->separator, &columns->fields);
 
-	columns->begun = true;
-	if (missing) {
-		name_columns(&columns->choice, record, separator);
-		missing = unnamed(&columns->choice);
-		if (!missing)
-			return 1;
-		forget_names(&columns->choice);
-		reading->hopeless = !is_header_comment(columns, separator);
-		return reading->hopeless ? xb_input_error("the header has no column '%s'",
-							  XB_SHOW(missing->name))
-					 : 0;
-	}
-	if (read_fields(&columns->choice, record, separator, &fields)) {
-		xb_error_clear();
-		return 0;
-	}
-	return is_name(&fields);
-}
-
-static int take_record(struct xb_reading *reading, const char *record)
-{
-	struct xb_list_columns *columns = reading->columns;
-	struct fields fields = {0};
-	int error = columns->begun ? 0 : take_header(reading, record);
-
-	if (error)
+	if (!error && !columns->begun)
+		error = take_header(reading, columns);
+	if (error || !counts(&columns->choice, &columns->fields))
 		return error < 0 ? error : 0;
-	error = read_fields(&columns->choice, record, reading->format->separator, &fields);
-	if (error || !counts(&columns->choice, &fields))
-		return error;
-	return keep(reading, &columns->choice, &fields);
+	return keep(reading, columns);
 }
 
 static int add_line(struct xb_list_columns *columns, const char *line)
@@ -293,10 +208,15 @@ static int parse_columns(struct xb_reading *reading, char *line)
 
 static int finish_columns(struct xb_reading *reading)
 {
-	if (!reading->columns || !reading->columns->line)
+	const struct xb_list_columns *columns = reading->columns;
+
+	if (!columns)
 		return 0;
+	if (!columns->line)
+		return xb_columns_note(&columns->sample, columns->choice.column[0].number,
+				       reading->file);
 	return xb_input_error("the quote of line %llu is open at the end",
-			      (unsigned long long)reading->columns->line);
+			      (unsigned long long)columns->line);
 }
 
 #define COLUMNS(name, mark)                                                                        \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lists/fields.h"
 
+#include <errno.h>
+
 #include "lists/line.h"
 
 static bool is_blank(char byte)
@@ -8,82 +10,80 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* As much as there is room for; too long a field is cut, and so is none that somebody looks for. */
-static void put(char *field, size_t *used, char byte)
+static char *skip_blanks(char *at, char separator)
 {
-	if (*used + 1 < XB_FIELD_BYTES)
-		field[*used] = byte;
-	*used += *used + 1 < XB_FIELD_BYTES;
-	field[*used] = '\0';
+	while (is_blank(*at) && *at != separator)
+		at++;
+	return at;
 }
 
-static int next_quoted(struct xb_fields *fields, char *field)
+/* Moves what stands within the quotes to where the first of them was, and *end behind it. Returns
+ * where the field ends; NULL with an input error. */
+static char *find_quoted_end(char *field, char separator, char **end)
 {
-	size_t used = 0;
+	char *at = field + 1;
+	bool closed = false;
 
-	for (fields->at++; *fields->at; fields->at++) {
-		if (*fields->at == '"' && fields->at[1] == '"')
-			fields->at++;
-		else if (*fields->at == '"')
-			break;
-		put(field, &used, *fields->at);
+	for (*end = field; *at && !closed;) {
+		closed = *at == '"' && at[1] != '"';
+		at += *at == '"';
+		if (!closed)
+			*(*end)++ = *at++;
 	}
-	if (!*fields->at)
-		return xb_input_error("a quote is open at the end");
-	for (fields->at++; is_blank(*fields->at) && *fields->at != fields->separator; fields->at++)
+	at = skip_blanks(at, separator);
+	if (!closed)
+		xb_input_error("a quote is open at the end");
+	else if (*at && *at != separator)
+		xb_input_error("'%s' stands behind the quote that ends a field", XB_SHOW(at));
+	else
+		return at;
+	return NULL;
+}
+
+static char *find_bare_end(char *field, char separator, char **end)
+{
+	char *at =
+		separator == ' ' ? field + strcspn(field, XB_BLANKS) : strchrnul(field, separator);
+
+	for (*end = at; *end > field && is_blank((*end)[-1]); --*end)
 		;
-	if (*fields->at && *fields->at != fields->separator)
-		return xb_input_error("'%s' stands behind the quote that ends a field",
-				      XB_SHOW(fields->at));
+	return at;
+}
+
+int xb_fields_cut(char *record, char separator, struct xb_fields *fields)
+{
+	bool blanks = separator == ' ', more = true;
+	char *at = record, *end;
+
+	for (fields->count = 0; more && fields->count < XB_COLUMN_MOST; fields->count++) {
+		char *field = blanks ? at + strspn(at, XB_BLANKS) : skip_blanks(at, separator);
+
+		at = *field == '"' && !blanks ? find_quoted_end(field, separator, &end)
+					      : find_bare_end(field, separator, &end);
+		if (!at)
+			return -EINVAL;
+		at += blanks ? strspn(at, XB_BLANKS) : 0;
+		more = *at;
+		at += more && !blanks;
+		*end = '\0';
+		fields->text[fields->count] = field;
+	}
 	return 0;
 }
 
-static void next_bare(struct xb_fields *fields, char *field)
+size_t xb_fields_find(const struct xb_fields *fields, const char *text)
 {
-	bool blanks = fields->separator == ' ';
-	size_t used = 0;
-
-	for (; *fields->at; fields->at++) {
-		if (blanks ? is_blank(*fields->at) : *fields->at == fields->separator)
-			break;
-		put(field, &used, *fields->at);
-	}
-	while (used && is_blank(field[used - 1]))
-		field[--used] = '\0';
-}
-
-int xb_fields_next(struct xb_fields *fields, char field[XB_FIELD_BYTES])
-{
-	int error = 0;
-
-	field[0] = '\0';
-	while (is_blank(*fields->at) && *fields->at != fields->separator)
-		fields->at++;
-	if (*fields->at == '"' && fields->separator != ' ')
-		error = next_quoted(fields, field);
-	else
-		next_bare(fields, field);
-	if (fields->separator == ' ')
-		while (is_blank(*fields->at))
-			fields->at++;
-	fields->ended = !*fields->at;
-	if (!fields->ended && fields->separator != ' ')
-		fields->at++;
-	return error;
-}
-
-struct xb_fields xb_fields_begin(const char *record, char separator)
-{
-	if (separator == ' ')
-		record += strspn(record, XB_BLANKS);
-	return (struct xb_fields){.at = record, .separator = separator};
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->text[i], text))
+			return i + 1;
+	return 0;
 }
 
 bool xb_fields_are_open(const char *record, char separator)
 {
 	bool quoted = false, starts = true;
 
-	if (separator == ' ')
+	if (separator == ' ' || !strchr(record, '"'))
 		return false;
 	for (; *record; record++) {
 		if (quoted) {

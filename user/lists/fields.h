@@ -5,21 +5,28 @@
 #define XB_LISTS_FIELDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#define XB_FIELD_BYTES 256 /* kept of a field, terminator included */
+#define XB_COLUMN_MOST 999
 
-/* What is left of a record. */
+/* The fields of a record, without blanks around them; they lie in the record. */
 struct xb_fields {
-	const char *at;
-	char separator; /* ' ': one or several blanks */
-	bool ended;	/* the last field was taken */
+	char *text[XB_COLUMN_MOST];
+	size_t count;
 };
 
-struct xb_fields xb_fields_begin(const char *record, char separator);
+/* Cuts the record up; ' ' separates by one or several blanks. What stands behind the last for which
+ * there is room is not looked at. Returns 0 or an input error. */
+int xb_fields_cut(char *record, char separator, struct xb_fields *fields);
 
-/* The next field without blanks around it; what there is no room for is cut off. Returns 0 or an
- * input error. */
-int xb_fields_next(struct xb_fields *fields, char field[XB_FIELD_BYTES]);
+/* The field with a number from 1; NULL: there is none. */
+static inline char *xb_fields_at(const struct xb_fields *fields, size_t number)
+{
+	return number && number <= fields->count ? fields->text[number - 1] : NULL;
+}
+
+/* The number of the first with this text; 0: there is none. */
+size_t xb_fields_find(const struct xb_fields *fields, const char *text);
 
 /* Whether a quote is open at the end: the record goes on in the next line. */
 bool xb_fields_are_open(const char *record, char separator);

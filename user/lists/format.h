@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, ranges, columns, json, domains, rules, resolvers, rpz, rbldnsd, iptables, nft,
- * webservers, sets, firewalld, mikrotik. */
+ * addresses, ranges, columns, json, crowdsec, domains, rules, resolvers, rpz, rbldnsd, iptables,
+ * nft, webservers, sets, firewalld, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -108,7 +108,7 @@ extern const struct xb_list_format xb_p2p_format, xb_ipfilter_format;
 extern const struct xb_list_format xb_words_format;
 extern const struct xb_list_format xb_csv_format, xb_semicolons_format, xb_tsv_format,
 	xb_pipes_format, xb_table_format;
-extern const struct xb_list_format xb_json_format, xb_extract_format;
+extern const struct xb_list_format xb_json_format, xb_extract_format, xb_crowdsec_format;
 
 /* Of a line or value that is wrong: 0 if it may be left out, which is noted, with all that it said,
  * which is the items from `before` on. Otherwise returns the error. */

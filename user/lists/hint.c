@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
@@ -11,71 +12,95 @@
 
 #define GAPS XB_BLANKS ","
 
-/* The next word, which a blank or comma ends. False: none, or too long for an address. */
-static bool next_word(const char **line, char word[XB_ENTRY_TEXT])
-{
-	size_t size;
-
-	*line += strspn(*line, GAPS);
-	size = strcspn(*line, GAPS);
-	if (!size || size >= XB_ENTRY_TEXT)
-		return false;
-	snprintf(word, XB_ENTRY_TEXT, "%.*s", (int)size, *line);
-	*line += size;
-	return true;
-}
-
 static bool are_addresses(const char *line)
 {
-	char word[XB_ENTRY_TEXT];
+	size_t words = 0;
 
-	while (line[strspn(line, GAPS)])
-		if (!next_word(&line, word) || !xb_addresses_can_keep(word))
+	for (; *(line += strspn(line, GAPS)); words++) {
+		char word[XB_ENTRY_TEXT];
+		size_t size = strcspn(line, GAPS);
+
+		if (size >= sizeof(word))
 			return false;
-	return true;
+		snprintf(word, sizeof(word), "%.*s", (int)size, line);
+		if (!xb_addresses_can_keep(word))
+			return false;
+		line += size;
+	}
+	return words > 1;
 }
 
-static bool hint_at_two(const char *line, char hint[XB_LIST_HINT])
-{
-	char first[XB_ENTRY_TEXT], second[XB_ENTRY_TEXT];
-	const char *rest = line;
+/* A line cut up. */
+struct cut {
+	struct xb_fields fields;
+	char line[XB_LIST_LINE_BYTES + 1];
+	bool by_blanks;
+};
 
-	if (!next_word(&rest, first) || !xb_addresses_can_keep(first) || !next_word(&rest, second))
-		return false;
-	/* One of fewer bits looks like an address, and no source has it. */
-	if (xb_addresses_mask_length(second) >= 8)
-		snprintf(hint, XB_LIST_HINT,
-			 "if the second is the netmask, choose the columns 1/2%s",
-			 xb_advice(XB_ADVICE_COLUMN));
-	else if (are_addresses(line))
-		snprintf(hint, XB_LIST_HINT,
-			 "if each is listed, choose the format words%s; if they are the first and "
-			 "the last of a range, the columns 1..2%s",
-			 xb_advice(XB_ADVICE_FORMAT), xb_advice(XB_ADVICE_COLUMN));
-	else if (xb_addresses_can_keep(second))
-		snprintf(
-			hint, XB_LIST_HINT,
-			"if the first two are a range, choose the columns 1..2%s; else one of them",
-			xb_advice(XB_ADVICE_COLUMN));
-	else
-		return false;
-	return true;
+static bool cut_up(const char *line, struct cut *cut)
+{
+	const struct xb_list_format *format = NULL;
+	int error = xb_columns_separate(line, &format);
+
+	snprintf(cut->line, sizeof(cut->line), "%s", line);
+	if (!error)
+		error = xb_fields_cut(cut->line, format->separator, &cut->fields);
+	if (error)
+		xb_error_clear();
+	cut->by_blanks = format == &xb_table_format;
+	return !error;
 }
 
-static bool hint_at_column(const char *line, char hint[XB_LIST_HINT])
+/* An earlier rule may let pass what a later one refuses, so no column of them is a list. */
+static bool is_rule(const struct cut *cut)
 {
-	uint32_t column = xb_columns_find(line);
+	static const char *const verdicts[] = {"permit", "deny", "allow", "accept", "drop"};
 
-	if (!column && !xb_columns_suit(line))
+	for (size_t i = 0; cut->by_blanks && i < cut->fields.count; i++)
+		for (size_t j = 0; j < sizeof(verdicts) / sizeof(verdicts[0]); j++)
+			if (!strcasecmp(cut->fields.text[i], verdicts[j]))
+				return true;
+	return false;
+}
+
+static bool hint_at_columns(const char *line, const struct cut *cut, char hint[XB_LIST_HINT])
+{
+	const char *with = xb_advice(XB_ADVICE_COLUMN);
+	const struct xb_fields *fields = &cut->fields;
+	struct xb_pair_guess guess;
+	size_t column = 1, second;
+
+	while (column <= fields->count && !xb_addresses_can_keep(xb_fields_at(fields, column)))
+		column++;
+	second = xb_columns_beside(fields, column, &guess);
+	if (column > fields->count &&
+	    (cut->by_blanks || fields->count < 2 || !*fields->text[0] || !*fields->text[1]))
 		return false;
-	if (column)
-		snprintf(hint, XB_LIST_HINT, "it seems to have columns: choose column %u%s", column,
-			 xb_advice(XB_ADVICE_COLUMN));
-	else
+	if (column > fields->count)
 		snprintf(hint, XB_LIST_HINT,
 			 "it seems to have columns: choose the one with the addresses, by its "
 			 "number or name%s",
-			 xb_advice(XB_ADVICE_COLUMN));
+			 with);
+	else if (is_rule(cut))
+		snprintf(hint, XB_LIST_HINT,
+			 "it seems to be a rule of a firewall: list the sources that it refuses, "
+			 "and no other rule lets pass, in a file of their own");
+	else if (guess.pair != XB_PAIR_MASK && are_addresses(line))
+		snprintf(hint, XB_LIST_HINT,
+			 "if each is listed, choose the format words%s; if they are the first and "
+			 "the last of a range, the columns 1..2%s",
+			 xb_advice(XB_ADVICE_FORMAT), with);
+	else if (guess.wider)
+		snprintf(hint, XB_LIST_HINT,
+			 "if column %zu has the %s for column %zu, choose the columns %zu%s%zu%s%s",
+			 second, guess.what, column, column, xb_pair_marks[guess.pair], second,
+			 with,
+			 strchr(xb_fields_at(fields, second), '.') && guess.pair == XB_PAIR_MASK
+				 ? ""
+				 : "; else one of them");
+	else
+		snprintf(hint, XB_LIST_HINT, "it seems to have columns: choose column %zu%s",
+			 column, with);
 	return true;
 }
 
@@ -89,10 +114,16 @@ static bool is_url(const char *line)
 
 bool xb_list_hint(const char *line, char hint[XB_LIST_HINT])
 {
+	struct cut *cut;
+	bool known;
+
 	if (is_url(line)) {
 		snprintf(hint, XB_LIST_HINT, "to list the hosts of URLs, choose the format urls%s",
 			 xb_advice(XB_ADVICE_FORMAT));
 		return true;
 	}
-	return hint_at_two(line, hint) || hint_at_column(line, hint);
+	cut = *line != '<' ? malloc(sizeof(*cut)) : NULL;
+	known = cut && cut_up(line, cut) && hint_at_columns(line, cut, hint);
+	free(cut);
+	return known;
 }

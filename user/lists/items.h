@@ -55,6 +55,7 @@ struct xb_listfile {
 	char first_host_bits[XB_ENTRY_TEXT];
 	struct xb_unknown_line *first_unknown; /* of all that were left out, by number */
 	size_t unknown, unknown_room;
+	size_t set_aside; /* of the unknown: understood, and meant for somebody else than a list */
 	/* What else there is to tell, each text once: of the entries that were taken. */
 	struct xb_unknown_line notes[XB_NOTES_KEPT];
 	size_t noted;

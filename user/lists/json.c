@@ -1,137 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json: documents, one or several behind each other, of which a path tells where the addresses are.
- * A document is held in memory while it is read, so its depth and its memory have bounds. */
+/* json: documents of which a path tells where the addresses are. */
 #include <errno.h>
 #include <jansson.h>
-#include <malloc.h>
 #include <stdio.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
+#include "lists/crowdsec.h"
 #include "lists/format.h"
+#include "lists/jsondocument.h"
 #include "lists/jsonpath.h"
 #include "lists/line.h"
 #include "lists/nft.h"
 
-#define DEPTH  64
-#define MEMORY ((size_t)1 << 30) /* of one document beside its text */
-#define PART   ((size_t)256 << 10)
-
-/* --- memory --- */
-
-/* What jansson has in use. Only while a document is read, and of one thread. */
-static _Thread_local struct {
-	bool counts, full;
-	bool refused; /* by the bound of the list, which has the message */
-	size_t used;
-	const struct xb_listfile *file;
-} budget;
-
-/* How much malloc() keeps before each piece of memory. */
-#define PIECE sizeof(size_t)
-
-/* Asked for a part at a time. */
-static bool may_have(size_t size)
-{
-	struct xb_list_bound *bound = budget.file->bound;
-	size_t wanted = (budget.used + size + PART) / PART * PART;
-
-	if (budget.used + size > MEMORY)
-		return false;
-	if (!bound || wanted <= bound->values)
-		return true;
-	budget.refused = xb_listfile_may_grow(budget.file, wanted - bound->values);
-	if (!budget.refused)
-		bound->values = wanted;
-	return !budget.refused;
-}
-
-static void *allocate(size_t size)
-{
-	void *memory;
-
-	if (budget.counts && !may_have(size)) {
-		budget.full = true;
-		return NULL;
-	}
-	memory = malloc(size);
-	if (memory && budget.counts)
-		budget.used += malloc_usable_size(memory) + PIECE;
-	return memory;
-}
-
-static void release(void *memory)
-{
-	size_t size = memory && budget.counts ? malloc_usable_size(memory) + PIECE : 0;
-
-	budget.used -= size < budget.used ? size : budget.used;
-	free(memory);
-}
-
-/* A document may be so small a text as `[[],[],...]` and take fifty times its memory. */
-static json_t *load(const struct xb_listfile *file, const char *text, size_t size,
-		    json_error_t *cause)
-{
-	json_t *value;
-
-	budget.file = file;
-	json_set_alloc_funcs(allocate, release);
-	budget.counts = true;
-	budget.full = budget.refused = false;
-	budget.used = 0;
-	value = json_loadb(text, size,
-			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK,
-			   cause);
-	budget.counts = false;
-	return value;
-}
-
-/* What is free goes back to the system, so that it can be for others. */
-static void let_go(const struct xb_listfile *file)
-{
-	if (!file->bound || !file->bound->values)
-		return;
-	malloc_trim(0);
-	file->bound->values = 0;
-}
-
 /* --- values --- */
 
-static int keep_text(struct xb_listfile *file, const json_t *value, struct xb_item *item,
-		     const char *comment)
+/* A value and what is known of it beside its addresses. */
+struct element {
+	struct xb_listfile *file;
+	struct xb_item item;
+	const char *comment;
+};
+
+static int keep_text(struct element *element, const json_t *value)
 {
 	char text[XB_ENTRY_TEXT];
 
 	if (!json_is_string(value))
 		return xb_input_error("it is no text with an address");
-	if (json_string_length(value) >= sizeof(text))
+	if (!xb_json_scalar(value, text, sizeof(text)))
 		return xb_input_error("'%s...' is not an address or prefix",
 				      XB_SHOW(json_string_value(value)));
-	strcpy(text, json_string_value(value));
-	return xb_addresses_keep(file, text, item, comment);
+	return xb_addresses_keep(element->file, text, &element->item, element->comment);
+}
+
+static int keep_pair(struct element *element, enum xb_pair pair, const json_t *first,
+		     const json_t *second)
+{
+	char text[XB_ENTRY_TEXT], other[XB_ENTRY_TEXT];
+
+	if (!json_is_string(first) || !xb_json_scalar(first, text, sizeof(text)) ||
+	    !xb_json_scalar(second, other, sizeof(other)))
+		return xb_input_error("it is no address with a length, mask, end or number "
+				      "beside it");
+	return xb_pair_keep(element->file, pair, text, other, &element->item, element->comment);
 }
 
 /* An element of a set, as nft -j writes it, is kept with its timeout and comment. */
 static int keep(struct xb_listfile *file, const json_t *value)
 {
-	struct xb_nft_element element = xb_nft_unwrap(value);
-	struct xb_item item = {.timeout = element.timeout};
+	struct xb_nft_element nft = xb_nft_unwrap(value);
+	struct element element = {
+		.file = file, .item.timeout = nft.timeout, .comment = nft.comment};
 	struct xb_span span;
 	bool mapped;
 	int error;
 
-	if (!json_is_object(element.value))
-		return keep_text(file, element.value, &item, element.comment);
-	error = xb_nft_value(file, element.value, &span, &mapped);
-	return error ? error : xb_span_keep(file, &span, &item, element.comment);
+	if (!json_is_object(nft.value))
+		return keep_text(&element, nft.value);
+	error = xb_nft_value(file, nft.value, &span, &mapped);
+	return error ? error : xb_span_keep(file, &span, &element.item, element.comment);
 }
 
 /* --- a path for those who gave none --- */
 
 #define SUGGESTIONS 4
 
+/* A path, and a key beside its last that all the addresses there seem to belong together with. */
+struct suggestion {
+	char path[XB_JSON_AT];
+	const char *beside; /* NULL: none */
+	struct xb_pair_guess guess;
+};
+
 struct suggestions {
-	char text[SUGGESTIONS][XB_JSON_AT];
+	struct suggestion found[SUGGESTIONS];
 	size_t count;
 	size_t left; /* values to look at */
 };
@@ -146,16 +89,51 @@ static bool is_value(const json_t *value)
 	return kept;
 }
 
-static void suggest(struct suggestions *found, const char *path)
+static struct xb_pair_guess guess_beside(const json_t *value, const json_t *second)
 {
-	for (size_t i = 0; i < found->count; i++)
-		if (!strcmp(found->text[i], path))
-			return;
-	if (found->count < SUGGESTIONS)
-		snprintf(found->text[found->count++], XB_JSON_AT, "%s", *path ? path : ".");
+	char text[XB_ENTRY_TEXT], other[XB_ENTRY_TEXT];
+
+	if (!json_is_string(value) || !xb_json_scalar(value, text, sizeof(text)) ||
+	    !xb_json_scalar(second, other, sizeof(other)))
+		return (struct xb_pair_guess){0};
+	return xb_pair_guess(text, other);
 }
 
-static void look(struct suggestions *found, const json_t *value, char *path)
+/* object: that the value is in; NULL: none. */
+static void suggest(struct suggestions *found, const char *path, json_t *object,
+		    const json_t *value)
+{
+	struct suggestion *suggestion = found->found;
+	const struct suggestion *end = suggestion + found->count;
+	struct xb_pair_guess guess;
+	json_t *member;
+	const char *key;
+
+	while (suggestion < end && strcmp(suggestion->path, path) != 0)
+		suggestion++;
+	if (suggestion == found->found + SUGGESTIONS)
+		return;
+	if (suggestion < end && suggestion->beside) {
+		guess = guess_beside(value, json_object_get(object, suggestion->beside));
+		suggestion->guess.wider |= guess.wider;
+		if (guess.pair != suggestion->guess.pair)
+			suggestion->beside = NULL;
+	}
+	if (suggestion < end)
+		return;
+	found->count++;
+	snprintf(suggestion->path, XB_JSON_AT, "%s", path);
+	json_object_foreach(object, key, member)
+	{
+		suggestion->guess = guess_beside(value, member);
+		suggestion->beside = key;
+		if (member != value && suggestion->guess.what)
+			return;
+	}
+	suggestion->beside = NULL;
+}
+
+static void look(struct suggestions *found, json_t *object, json_t *value, char *path)
 {
 	size_t used = strlen(path), index;
 	json_t *element;
@@ -165,44 +143,39 @@ static void look(struct suggestions *found, const json_t *value, char *path)
 		return;
 	found->left--;
 	if (is_value(value)) {
-		suggest(found, path);
+		suggest(found, path, object, value);
 		return;
 	}
-	json_object_foreach((json_t *)(uintptr_t)value, key, element)
+	json_object_foreach(value, key, element)
 	{
 		xb_json_path_append(path, XB_JSON_AT, key);
-		look(found, element, path);
+		look(found, value, element, path);
 		path[used] = '\0';
 	}
 	json_array_foreach(value, index, element)
 	{
 		xb_json_path_append(path, XB_JSON_AT, NULL);
-		look(found, element, path);
+		look(found, NULL, element, path);
 		path[used] = '\0';
 	}
 }
 
-/* Of nft there may be one document, of which no path is needed. */
-static int take_ruleset(struct xb_reading *reading, const json_t *root, bool *found)
-{
-	if (*found)
-		return xb_input_error("a second document of nft: one ruleset is judged as a whole");
-	*found = true;
-	return xb_nft_take(reading, root);
-}
-
-static int ask_for_path(struct xb_reading *reading, const json_t *root)
+static int ask_for_path(json_t *root)
 {
 	char path[XB_JSON_AT] = "", all[SUGGESTIONS * XB_JSON_AT] = "";
 	struct suggestions found = {.left = 100000};
-	size_t used = 0;
+	struct xb_line line = {all, sizeof(all), 0};
 
-	if (reading->format == &xb_nft_format)
-		return xb_input_error("a JSON document that nft has not written");
-	look(&found, root, path);
-	for (size_t i = 0; i < found.count; i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? "," : "",
-					 found.text[i]);
+	look(&found, NULL, root, path);
+	for (size_t i = 0; i < found.count; i++) {
+		struct suggestion *one = &found.found[i];
+
+		if (one->beside && one->guess.wider) {
+			strcat(one->path, xb_pair_marks[one->guess.pair]);
+			xb_json_path_append(one->path, XB_JSON_AT, one->beside);
+		}
+		xb_line_put(&line, "%s%s", i ? "," : "", *one->path ? one->path : ".");
+	}
 	xb_utf8_clean(all);
 	if (!found.count)
 		return xb_input_error("a JSON document without addresses");
@@ -215,15 +188,19 @@ static int ask_for_path(struct xb_reading *reading, const json_t *root)
 
 struct visit {
 	struct xb_reading *reading;
+	struct xb_json_paths paths;
 	struct xb_json_walk walk;
 	bool told; /* an error says where it is */
 };
 
-static int take_value(json_t *value, void *context)
+static int take_value(json_t *value, json_t *second, void *context)
 {
 	struct visit *visit = context;
 	size_t before = visit->reading->file->count;
-	int error = keep(visit->reading->file, value);
+	enum xb_pair pair = visit->walk.path->pair;
+	struct element element = {.file = visit->reading->file, .comment = ""};
+	int error =
+		pair ? keep_pair(&element, pair, value, second) : keep(visit->reading->file, value);
 
 	if (!error)
 		return 0;
@@ -232,124 +209,89 @@ static int take_value(json_t *value, void *context)
 	return xb_line_leave_out(visit->reading, before, error);
 }
 
-static int take_document(struct xb_reading *reading, const struct xb_json_paths *paths,
-			 json_t *root, bool *found)
+static int take_document(json_t *root, void *context)
 {
-	struct visit visit = {.reading = reading, .walk = {.take = take_value, .context = &visit}};
+	struct visit *visit = context;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < paths->count; i++) {
-		visit.walk.path = &paths->path[i];
-		visit.told = false;
-		error = xb_json_path_walk(&visit.walk, root);
+	for (size_t i = 0; !error && i < visit->paths.count; i++) {
+		visit->walk.path = &visit->paths.path[i];
+		visit->told = false;
+		error = xb_json_path_walk(&visit->walk, root);
 	}
-	*found |= visit.walk.fits;
-	if (!error || visit.told)
+	if (!error || visit->told)
 		return error;
-	return xb_error_prefix(error, "%s", XB_SHOW(*visit.walk.at ? visit.walk.at : "."));
+	return xb_error_prefix(error, "%s", XB_SHOW(*visit->walk.at ? visit->walk.at : "."));
 }
 
-/* How far the text of a document may go, by its brackets. */
-static int check_depth(const char *text, size_t size)
-{
-	bool quoted = false;
-	size_t depth = 0;
+/* Reading without a path. */
+struct known {
+	struct xb_reading *reading;
+	bool ruleset; /* there was one */
+};
 
-	for (size_t i = 0; i < size; i++) {
-		if (quoted && text[i] == '\\')
-			i++;
-		else if (text[i] == '"')
-			quoted = !quoted;
-		else if (!quoted && (text[i] == '[' || text[i] == '{'))
-			depth++;
-		else if (!quoted && (text[i] == ']' || text[i] == '}'))
-			depth -= depth > 0;
-		if (depth > DEPTH)
-			return xb_input_error("JSON of more than %d levels", DEPTH);
-	}
-	return 0;
+/* Of nft there may be one document. */
+static int take_ruleset(struct known *known, const json_t *root)
+{
+	if (known->ruleset)
+		return xb_input_error("a second document of nft: one ruleset is judged as a whole");
+	known->ruleset = true;
+	return xb_nft_take(known->reading, root);
 }
 
-static int not_json(struct xb_reading *reading, const json_error_t *cause)
+/* Documents of which is known what they say. */
+static int take_known(json_t *root, void *context)
 {
-	char reason[JSON_ERROR_TEXT_LENGTH];
+	struct known *known = context;
+	struct xb_reading *reading = known->reading;
 
-	reading->file->lines += cause->line > 0 ? (uint64_t)cause->line - 1 : 0;
-	if (budget.refused)
-		return -EINVAL;
-	if (budget.full)
-		return xb_input_error("a JSON document that needs more than 1 GiB of memory");
-	return xb_input_error("not JSON: %s",
-			      xb_utf8_show(cause->text, sizeof(reason), reason, sizeof(reason)));
-}
-
-/* Takes the next document, whose first line is file->lines. Returns its bytes, or an error. */
-static ssize_t next_document(struct xb_reading *reading, const struct xb_json_paths *paths,
-			     const char *text, size_t size, bool *found)
-{
-	json_error_t cause;
-	json_t *root = load(reading->file, text, size, &cause);
-	int error;
-
-	if (!root)
-		return not_json(reading, &cause);
-	if (reading->choice && reading->choice->json)
-		error = take_document(reading, paths, root, found);
-	else if (xb_nft_is_ruleset(root))
-		error = take_ruleset(reading, root, found);
-	else
-		error = ask_for_path(reading, root);
-	json_decref(root);
-	return error ? error : cause.position;
-}
-
-static int take_documents(struct xb_reading *reading, const struct xb_json_paths *paths,
-			  const char *text, size_t size)
-{
-	bool found = !size;
-
-	for (size_t at = 0;;) {
-		size_t blanks = strspn(text + at, XB_BLANKS "\n");
-		ssize_t taken;
-
-		reading->file->lines += xb_line_count_ends(text + at, blanks);
-		at += blanks;
-		if (at >= size)
-			break;
-		taken = next_document(reading, paths, text + at, size - at, &found);
-		if (taken < 0)
-			return (int)taken;
-		reading->file->lines += xb_line_count_ends(text + at, (size_t)taken);
-		at += (size_t)taken;
-	}
-	if (found || !reading->choice || !reading->choice->json)
+	if (xb_nft_is_ruleset(root))
+		return take_ruleset(known, root);
+	if (reading->format == &xb_nft_format)
+		return xb_input_error("a JSON document that nft has not written");
+	/* As programs in Go write an empty list. */
+	if (json_is_null(root) || (json_is_array(root) && !json_array_size(root)))
 		return 0;
-	reading->file->lines = reading->text_line;
-	return xb_input_error("nothing is at %s", XB_SHOW(reading->choice->json));
+	if (xb_crowdsec_is(root))
+		reading->format = &xb_crowdsec_format;
+	return reading->format == &xb_crowdsec_format ? xb_crowdsec_take(root, reading)
+						      : ask_for_path(root);
 }
 
 static int take_text(struct xb_reading *reading, char *text, size_t size)
 {
-	struct xb_json_paths *paths = calloc(1, sizeof(*paths));
-	int error = paths ? 0 : xb_out_of_memory();
+	const char *path = reading->choice ? reading->choice->json : NULL;
+	struct visit *visit;
+	int error;
 
+	if (!path)
+		return xb_json_documents(reading, text, size, take_known,
+					 &(struct known){.reading = reading});
+	visit = calloc(1, sizeof(*visit));
+	if (!visit)
+		return xb_out_of_memory();
+	*visit = (struct visit){.reading = reading,
+				.walk = {.take = take_value, .context = visit, .fits = !size}};
 	reading->file->lines = reading->text_line;
-	if (!error && reading->choice && reading->choice->json)
-		error = xb_json_paths_parse(reading->choice->json, paths);
+	error = xb_json_paths_parse(path, &visit->paths);
 	if (!error)
-		error = check_depth(text, size);
-	if (!error)
-		error = take_documents(reading, paths, text, size);
-	let_go(reading->file);
-	free(paths);
+		error = xb_json_documents(reading, text, size, take_document, visit);
+	if (!error && !visit->walk.fits) {
+		reading->file->lines = reading->text_line;
+		error = xb_input_error("nothing is at %s", XB_SHOW(path));
+	}
+	free(visit);
 	return error;
 }
 
-/* By what no other format begins with: `{` and a key, `[` and a value that can hold an address. */
+/* By what no other format begins with: `{` and a key, `[` and a value that can hold an address; or
+ * by nothing. */
 static bool detect_json(const char *line)
 {
 	const char *next = line + 1 + (*line ? strspn(line + 1, XB_BLANKS) : 0);
 
+	if (!strcmp(line, "null"))
+		return true;
 	if (*line == '{')
 		return !*next || *next == '"' || *next == '}';
 	return *line == '[' && (!*next || strchr("{[\"]", *next));

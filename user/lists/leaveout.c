@@ -14,7 +14,7 @@ static int refuse(struct xb_reading *reading)
 	char message[1024];
 
 	snprintf(message, sizeof(message), "%s", xb_error_message());
-	if (!reading->file->unknown)
+	if (reading->file->unknown == reading->file->set_aside)
 		return xb_input_error("%s%s", message, xb_advice(XB_ADVICE_SKIP_BAD));
 	return xb_input_error("%s (%" PRIu64 " wrong line%s left out before it, the most allowed)",
 			      message, most, most == 1 ? "" : "s");
@@ -28,7 +28,7 @@ int xb_line_leave_out(struct xb_reading *reading, size_t before, int error)
 
 	if (error != -EINVAL || reading->hopeless || reading->format->strict || !choice)
 		return error;
-	if (!choice->bounded || file->unknown >= choice->most_wrong)
+	if (!choice->bounded || file->unknown - file->set_aside >= choice->most_wrong)
 		return refuse(reading);
 	file->count = before;
 	noted = xb_line_unknown(file, file->lines, "%s", xb_error_message());

@@ -153,7 +153,7 @@ static int no_entries(const struct source *source, const struct xb_reading *read
 {
 	const struct xb_listfile *file = reading->file;
 
-	if (file->unknown)
+	if (file->unknown > file->set_aside)
 		return xb_input_error("%s: %s as %s (%llu: %s)", source->name,
 				      xb_listformat_is_document(reading)
 					      ? "nothing of it can be listed"
@@ -430,7 +430,8 @@ static int finish(const struct source *source, struct xb_reading *reading,
 	error = error ?: xb_sets_check(reading);
 	if (error)
 		return xb_error_prefix(error, "%s", source->name);
-	if (reading->choice->bounded && file->unknown > reading->choice->most_wrong)
+	if (reading->choice->bounded &&
+	    file->unknown - file->set_aside > reading->choice->most_wrong)
 		return too_many_unknown(source, reading);
 	error = terms->lists_only ? xb_line_list_only(file) : 0;
 	if (error)

@@ -17,16 +17,16 @@
 
 /* How formats follow each other is how messages name them. */
 static const struct xb_list_format *const formats[] = {
-	&xb_plain_format,      &xb_netset_format,    &xb_spamhaus_format, &xb_spamhaus_json_format,
-	&xb_ipsum_format,      &xb_ipset_format,     &xb_hosts_format,	  &xb_adblock_format,
-	&xb_dnsmasq_format,    &xb_unbound_format,   &xb_rpz_format,	  &xb_domains_format,
-	&xb_ruleset_format,    &xb_regex_format,     &xb_urls_format,	  &xb_smartdns_format,
-	&xb_ip4set_format,     &xb_ip4trie_format,   &xb_ip6trie_format,  &xb_dnset_format,
-	&xb_iptables_format,   &xb_nft_format,	     &xb_deny_format,	  &xb_geo_format,
-	&xb_p2p_format,	       &xb_ipfilter_format,  &xb_words_format,	  &xb_csv_format,
-	&xb_semicolons_format, &xb_tsv_format,	     &xb_pipes_format,	  &xb_table_format,
-	&xb_json_format,       &xb_extract_format,   &xb_mikrotik_format, &xb_pf_format,
-	&xb_csf_format,	       &xb_firewalld_format,
+	&xb_plain_format,      &xb_netset_format,   &xb_spamhaus_format,  &xb_spamhaus_json_format,
+	&xb_ipsum_format,      &xb_ipset_format,    &xb_hosts_format,	  &xb_adblock_format,
+	&xb_dnsmasq_format,    &xb_unbound_format,  &xb_rpz_format,	  &xb_domains_format,
+	&xb_ruleset_format,    &xb_regex_format,    &xb_urls_format,	  &xb_smartdns_format,
+	&xb_ip4set_format,     &xb_ip4trie_format,  &xb_ip6trie_format,	  &xb_dnset_format,
+	&xb_iptables_format,   &xb_nft_format,	    &xb_deny_format,	  &xb_geo_format,
+	&xb_p2p_format,	       &xb_ipfilter_format, &xb_words_format,	  &xb_csv_format,
+	&xb_semicolons_format, &xb_tsv_format,	    &xb_pipes_format,	  &xb_table_format,
+	&xb_json_format,       &xb_extract_format,  &xb_crowdsec_format,  &xb_mikrotik_format,
+	&xb_pf_format,	       &xb_csf_format,	    &xb_firewalld_format,
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -169,6 +169,7 @@ TEST_OF(ranges, test_rows, "ranges");
 TEST_OF(sets, test_rows, "sets");
 TEST_OF(columns, test_rows, "columns");
 TEST_OF(json, test_rows, "json");
+TEST_OF(crowdsec, test_rows, "crowdsec");
 TEST_OF(domains, test_rows, "domains");
 TEST_OF(resolvers, test_rows, "resolvers");
 TEST_OF(rules, test_rows, "rules");
