@@ -84,7 +84,9 @@ struct xb_firewall {
 	struct xb_sources dropped; /* by it, of those that the file names */
 	struct xb_sources refused; /* by any base chain */
 	struct xb_sources spared;  /* that would be, but for a condition */
-	uint64_t work, left_out;
+	uint64_t work;
+	uint64_t left_out;  /* entries that are dropped under a condition */
+	bool leaves_others; /* so are all others */
 };
 
 struct xb_firewall *xb_firewall_new(struct xb_listfile *file)
@@ -599,6 +601,15 @@ static const char *advice_for(const struct xb_firewall_rule *rule)
 
 #define REFUSES_OTHERS "'%s' refuses all that are not named; a list of sources cannot say so%s"
 
+/* Of a rule that drops, where only some packets come. */
+static void leave_out(struct xb_firewall *firewall, uint32_t set)
+{
+	if (set == NONE)
+		firewall->leaves_others = true;
+	else
+		firewall->left_out += count_sources(firewall, set);
+}
+
 /* Of what the rules drop: which sets are listed, and who is told. */
 static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 			 const struct step *step)
@@ -614,7 +625,7 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 		if (!(effects_of(firewall, &rule->is) & XB_DROPS))
 			continue;
 		if (!pass->surely)
-			firewall->left_out += set == NONE ? 0 : count_sources(firewall, set);
+			leave_out(firewall, set);
 		else if (rule->is.condition)
 			error = tell(firewall, rule, "refuses only under a condition, %s%s",
 				     rule->is.condition, advice_for(&rule->is));
@@ -737,25 +748,28 @@ static int resume(struct xb_firewall *firewall, struct pass *pass, const struct 
 	return change(firewall, goes ? &pass->resumed : &pass->live, XB_IN_EITHER, out);
 }
 
+#define LEADS "leads to what is refused only under a condition, %s"
+
 /* Those that the call matches only perhaps stay live as well. */
 static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const struct step *step)
 {
 	struct rule *rule = &firewall->rules[step->rule];
+	const char *condition = rule->is.condition ? rule->is.condition : "sources that expire";
 	struct xb_sources perhaps = {0}, out = {0};
 	uint64_t before = firewall->left_out;
 	int error = combine(firewall, XB_IN_FIRST_ALONE, &step->perhaps, &step->surely, &perhaps);
 
+	firewall->leaves_others &= !pass->surely;
 	if (!error && perhaps.count)
 		error = call(firewall, pass, step, &perhaps, false, &out);
 	if (!error && out.count && rule->is.verdict == XB_FIREWALL_GOTO)
 		error = resume(firewall, pass, step, &out);
 	if (!error && pass->surely && firewall->left_out > before)
-		error = tell(firewall, rule,
-			     "leads to what is refused only under a condition, %s: %llu entries "
-			     "left out%s",
-			     rule->is.condition ? rule->is.condition : "sources that expire",
+		error = tell(firewall, rule, LEADS ": %llu entries left out%s", condition,
 			     (unsigned long long)(firewall->left_out - before),
 			     advice_for(&rule->is));
+	else if (!error && pass->surely && firewall->leaves_others)
+		error = tell(firewall, rule, LEADS, condition);
 	xb_sources_free(&perhaps);
 	xb_sources_free(&out);
 	return error;

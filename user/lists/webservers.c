@@ -242,7 +242,7 @@ static bool answers(const char *statement)
 
 	code += strspn(code, XB_BLANKS);
 	if (!strncmp(statement, "return", 6))
-		return *code != '4' && *code != '5';
+		return strcmp(code, "403") != 0 && strcmp(code, "444") != 0;
 	return !strncmp(statement, "rewrite", 7) || !strncmp(statement, "js_", 3) ||
 	       strstr(statement, "_by_lua") || !strncmp(statement, "perl", 4) ||
 	       (!strncmp(statement, "error_page", 10) && strstr(statement, "403"));
@@ -984,8 +984,12 @@ static int put_section_required(struct xb_list_web *web, const struct section *s
 	rule.verdict = XB_FIREWALL_DROP;
 	rule.matches[0].negated = true;
 	rule.condition = NULL;
+	if (!error)
+		error = complement(&required.may, &required.refused);
+	if (!error && required.refused.count)
+		error = add_rule(web, chain, &rule);
 	free_required(&required);
-	return error ? error : add_rule(web, chain, &rule);
+	return error;
 }
 
 /* A section is a chain to which a request may come. */
@@ -1036,7 +1040,8 @@ static int finish_deny(struct xb_reading *reading)
 		return xb_input_error("the file ends within '%s' of line %llu",
 				      web->sections[web->current].text,
 				      (unsigned long long)web->sections[web->current].line);
-	if (web->used && web->statement[strspn(web->statement, XB_BLANKS)])
+	web->statement[web->used] = '\0';
+	if (web->statement[strspn(web->statement, XB_BLANKS)])
 		return xb_input_error("the file ends within a statement");
 	error = check_adding(web) ?: make_chains(web, 0) ?: make_chains(web, 1);
 	for (size_t i = 0; !error && i < web->section_count; i++)
@@ -1059,9 +1064,9 @@ static bool begins_directive(const char *line)
 
 static bool detect_deny(const char *line)
 {
-	static const char *const blocks[] = {"server {",   "location ", "http {",
-					     "<Require",   "<Limit",	"<Files",
-					     "<Directory", "<Location", "<IfModule"};
+	static const char *const blocks[] = {"server {",  "location ", "http {", "<VirtualHost",
+					     "<Require",  "<Limit",    "<Files", "<Directory",
+					     "<Location", "<IfModule"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++)
 		if (!strncasecmp(line, blocks[i], strlen(blocks[i])))
