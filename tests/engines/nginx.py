@@ -72,8 +72,8 @@ def engines(root):
     return [Nginx(root)]
 
 
-def is_left_out(_text, _asked, reading):
-    return bool(reading.notes)
+def is_left_out(text, _asked, reading):
+    return bool(reading.notes) or "return 403" in text
 
 
 def may_be_refused(_text, reason):
