@@ -982,11 +982,10 @@ static int put_section_required(struct xb_list_web *web, const struct section *s
 	if (!error)
 		error = add_rule(web, chain, &rule) ?: put_named(web, chain, root, false);
 	rule.verdict = XB_FIREWALL_DROP;
-	rule.matches[0].negated = true;
-	rule.condition = NULL;
+	rule.matches[0].negated = !required.condition;
 	if (!error)
 		error = complement(&required.may, &required.refused);
-	if (!error && required.refused.count)
+	if (!error && (required.condition || required.refused.count))
 		error = add_rule(web, chain, &rule);
 	free_required(&required);
 	return error;
