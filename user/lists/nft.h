@@ -4,6 +4,7 @@
 #define XB_LISTS_NFT_H
 
 #include <jansson.h>
+#include <string.h>
 
 #include "lists/format.h"
 #include "lists/span.h"
@@ -48,6 +49,33 @@ struct xb_nft_element {
 
 /* A value that is not wrapped is its own. */
 struct xb_nft_element xb_nft_unwrap(const json_t *element);
+
+/* The time of an element or set in seconds, at least 1; 0 if it is NULL, or so long that it means
+ * none. */
+uint32_t xb_nft_seconds(const json_t *value);
+
+/* Text at the key, "" if there is none. */
+static inline const char *xb_nft_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key)) ?: "";
+}
+
+static inline bool xb_nft_is(const json_t *value, const char *text)
+{
+	return json_is_string(value) && !strcmp(json_string_value(value), text);
+}
+
+#define XB_NFT_ONE_SET "`nft list set FAMILY TABLE SET` writes one set"
+
+/* An input error about something with that name, which a whole ruleset would have. */
+int xb_nft_refuse(struct xb_reading *reading, const char *what, const char *name);
+
+/* Calls the function for each object of a ruleset, with its kind. */
+int xb_nft_for_each(struct xb_reading *reading, const json_t *objects, void *context,
+		    int (*take)(void *context, const char *kind, const json_t *object));
+
+/* Judges a ruleset by its chains and rules. */
+int xb_nft_judge(struct xb_reading *reading, const json_t *objects);
 
 /* Whether the document is one of `nft -j`. */
 bool xb_nft_is_ruleset(const json_t *root);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nft, as JSON: what `nft -j list ruleset` writes. Its chains are judged (firewall.h): those of
+ * The rulesets of nft. Their chains are judged (firewall.h): those of
  * type filter at the hooks through which packets for this machine come, whatever their priorities,
  * since a packet has to pass all of them. Other hooks and types are about others' packets.
  *
@@ -13,96 +13,10 @@
 #include "lists/firewall.h"
 #include "lists/line.h"
 #include "lists/nft.h"
+#include "lists/nftoperand.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define LISTING		  "`nft -j list ruleset` writes all that nft has loaded"
-#define ONE_SET		  "`nft list set FAMILY TABLE SET` writes one set"
 #define PLACE		  128 /* bytes of a text that says where a rule is */
-
-/* --- values --- */
-
-static int read_prefix(struct xb_listfile *file, const json_t *prefix, struct xb_span *span,
-		       bool *mapped)
-{
-	const char *address = json_string_value(json_object_get(prefix, "addr"));
-	const json_t *length = json_object_get(prefix, "len");
-	char text[XB_ENTRY_TEXT];
-
-	if (!address || !json_is_integer(length) || strpbrk(address, "/-") ||
-	    snprintf(text, sizeof(text), "%s/%lld", address,
-		     (long long)json_integer_value(length)) >= (int)sizeof(text))
-		return xb_input_error("it is no prefix of an address and a length");
-	return xb_nft_address(file, text, span, mapped);
-}
-
-static int read_range(struct xb_listfile *file, const json_t *range, struct xb_span *span,
-		      bool *mapped)
-{
-	const char *first = json_string_value(json_array_get(range, 0)),
-		   *last = json_string_value(json_array_get(range, 1));
-	char text[2 * XB_ENTRY_TEXT];
-
-	if (!first || !last || json_array_size(range) != 2 || strpbrk(first, "/-") ||
-	    strpbrk(last, "/-") ||
-	    snprintf(text, sizeof(text), "%s-%s", first, last) >= (int)sizeof(text))
-		return xb_input_error("it is no range from one address to another");
-	return xb_nft_address(file, text, span, mapped);
-}
-
-int xb_nft_value(struct xb_listfile *file, const json_t *value, struct xb_span *span, bool *mapped)
-{
-	const json_t *prefix = json_object_get(value, "prefix"),
-		     *range = json_object_get(value, "range");
-
-	*mapped = false;
-	if (prefix)
-		return read_prefix(file, prefix, span, mapped);
-	if (range)
-		return read_range(file, range, span, mapped);
-	if (!json_is_string(value))
-		return xb_input_error("it is no text with an address");
-	return xb_nft_address(file, json_string_value(value), span, mapped);
-}
-
-/* At least one: what has not ended yet must not stay for ever. */
-static uint32_t seconds_of(const json_t *value)
-{
-	json_int_t seconds = json_integer_value(value);
-
-	if (!value || seconds > UINT32_MAX)
-		return 0;
-	return seconds < 1 ? 1 : (uint32_t)seconds;
-}
-
-static bool is_known_of_element(const char *key)
-{
-	static const char *const keys[] = {"val", "timeout", "expires", "comment", "counter"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
-}
-
-struct xb_nft_element xb_nft_unwrap(const json_t *element)
-{
-	const json_t *wrapped = json_object_get(element, "elem"), *part,
-		     *left = json_object_get(wrapped, "expires")
-				     ?: json_object_get(wrapped, "timeout");
-	struct xb_nft_element known = {.value = json_object_get(wrapped, "val"), .comment = ""};
-	const char *key;
-
-	if (!known.value) {
-		known.value = element;
-		return known;
-	}
-	known.comment = json_string_value(json_object_get(wrapped, "comment")) ?: "";
-	known.timeout = seconds_of(left);
-	known.timed = left;
-	json_object_foreach((json_t *)(uintptr_t)wrapped, key, part) known.conditional |=
-		!is_known_of_element(key);
-	return known;
-}
 
 /* --- the ruleset --- */
 
@@ -123,14 +37,12 @@ struct set {
 struct ruleset {
 	struct xb_reading *reading;
 	struct xb_listfile *file;
-	const json_t *objects;
 	struct xb_firewall *firewall;
 	json_t *tables; /* family -> table -> {"live": bool, "chain"|"set": name -> number} */
 	struct set *sets;
 	size_t set_count, set_room;
 	const json_t **chains; /* by their numbers */
 	size_t chain_count, chain_room;
-	bool has_rules;
 };
 
 static const struct family {
@@ -141,22 +53,19 @@ static const struct family {
 	{"netdev", XB_FAMILIES}, {"bridge", 0},	      {"arp", 0},
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key)) ?: "";
-}
-
-static bool is_text(const json_t *value, const char *text)
-{
-	return json_is_string(value) && !strcmp(json_string_value(value), text);
-}
-
 static const struct family *family_of(const json_t *object)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known_families); i++)
-		if (!strcmp(known_families[i].name, text_of(object, "family")))
+		if (!strcmp(known_families[i].name, xb_nft_text(object, "family")))
 			return &known_families[i];
 	return NULL;
+}
+
+static unsigned int families_of(const json_t *object)
+{
+	const struct family *family = family_of(object);
+
+	return family ? family->families : 0;
 }
 
 /* The value of the key, which is made if it is not there. NULL with a message. */
@@ -177,18 +86,18 @@ static json_t *need(json_t *in, const char *key, json_t *(*make)(void))
 /* What is known of the table, by name or that of a chain or set in it. */
 static json_t *table_of(struct ruleset *rules, const json_t *object, const char *key)
 {
-	json_t *of_family = need(rules->tables, text_of(object, "family"), json_object);
+	json_t *of_family = need(rules->tables, xb_nft_text(object, "family"), json_object);
 
-	return of_family ? need(of_family, text_of(object, key), json_object) : NULL;
+	return of_family ? need(of_family, xb_nft_text(object, key), json_object) : NULL;
 }
 
 static bool is_live(struct ruleset *rules, const json_t *object)
 {
 	const json_t *table =
-		json_object_get(json_object_get(rules->tables, text_of(object, "family")),
-				text_of(object, "table"));
+		json_object_get(json_object_get(rules->tables, xb_nft_text(object, "family")),
+				xb_nft_text(object, "table"));
 
-	return family_of(object)->families && !json_is_true(json_object_get(table, "asleep"));
+	return families_of(object) && !json_is_true(json_object_get(table, "asleep"));
 }
 
 /* The number of a chain or set of the object's table. */
@@ -196,8 +105,8 @@ static bool find(const struct ruleset *rules, const json_t *object, const char *
 		 const char *name, uint32_t *number)
 {
 	const json_t *table =
-		json_object_get(json_object_get(rules->tables, text_of(object, "family")),
-				text_of(object, "table"));
+		json_object_get(json_object_get(rules->tables, xb_nft_text(object, "family")),
+				xb_nft_text(object, "table"));
 	const json_t *found = json_object_get(json_object_get(table, kind), name);
 
 	*number = (uint32_t)json_integer_value(found);
@@ -212,11 +121,12 @@ static int add_number(struct ruleset *rules, const json_t *object, const char *k
 
 	if (!names)
 		return -EIO;
-	if (json_object_get(names, text_of(object, "name")))
+	if (json_object_get(names, xb_nft_text(object, "name")))
 		return xb_input_error("a second %s '%s' in the table %s %s", kind,
-				      XB_SHOW(text_of(object, "name")), text_of(object, "family"),
-				      XB_SHOW(text_of(object, "table")));
-	return json_object_set_new(names, text_of(object, "name"), json_integer(number))
+				      XB_SHOW(xb_nft_text(object, "name")),
+				      xb_nft_text(object, "family"),
+				      XB_SHOW(xb_nft_text(object, "table")));
+	return json_object_set_new(names, xb_nft_text(object, "name"), json_integer(number))
 		       ? xb_out_of_memory()
 		       : 0;
 }
@@ -235,12 +145,6 @@ __attribute__((format(printf, 2, 3))) static const char *keep_text(struct rulese
 	return xb_arena_copy(&rules->file->names, shown, strlen(shown) + 1);
 }
 
-static int refuse(struct ruleset *rules, const char *what, const char *name)
-{
-	rules->reading->hopeless = true;
-	return xb_input_error("%s '%s'; " LISTING, what, XB_SHOW(name));
-}
-
 /* --- tables, sets and chains --- */
 
 /* nft 1.0.6 writes any text where it should say that a table is dormant. */
@@ -249,9 +153,13 @@ static bool may_be_dormant(const json_t *flags)
 	const json_t *flag;
 	size_t index;
 
-	if (!flags || is_text(flags, "owner") || is_text(flags, "persist"))
+	if (!flags || xb_nft_is(flags, "owner") || xb_nft_is(flags, "persist"))
 		return false;
-	json_array_foreach(flags, index, flag) if (may_be_dormant(flag)) return true;
+	json_array_foreach(flags, index, flag)
+	{
+		if (may_be_dormant(flag))
+			return true;
+	}
 	return !json_is_array(flags);
 }
 
@@ -267,7 +175,7 @@ static int take_table(struct ruleset *rules, const json_t *object)
 		return xb_out_of_memory();
 	return xb_line_unknown(rules->file, rules->file->lines,
 			       "the table '%s %s' is dormant: its chains decide nothing",
-			       text_of(object, "family"), XB_SHOW(text_of(object, "name")));
+			       xb_nft_text(object, "family"), XB_SHOW(xb_nft_text(object, "name")));
 }
 
 static int take_set(struct ruleset *rules, const json_t *object)
@@ -280,16 +188,18 @@ static int take_set(struct ruleset *rules, const json_t *object)
 	if (error)
 		return error;
 	rules->sets[rules->set_count] = (struct set){.is = object};
-	json_array_foreach(flags, index, flag) rules->sets[rules->set_count].gains |=
-		is_text(flag, "dynamic");
+	json_array_foreach(flags, index, flag)
+	{
+		rules->sets[rules->set_count].gains |= xb_nft_is(flag, "dynamic");
+	}
 	return add_number(rules, object, "set", (uint32_t)rules->set_count++);
 }
 
 static bool is_base(const json_t *chain)
 {
-	const char *hook = text_of(chain, "hook");
+	const char *hook = xb_nft_text(chain, "hook");
 
-	return !strcmp(text_of(chain, "type"), "filter") &&
+	return !strcmp(xb_nft_text(chain, "type"), "filter") &&
 	       (!strcmp(hook, "ingress") || !strcmp(hook, "prerouting") || !strcmp(hook, "input"));
 }
 
@@ -307,119 +217,23 @@ static int take_chain(struct ruleset *rules, const json_t *object)
 	return add_number(rules, object, "chain", number);
 }
 
-/* Sets, chains and what is around them; rules come later. */
-static int take_object(struct ruleset *rules, const char *kind, const json_t *object)
+/* What is around rules, in front of them. */
+static int take_object(void *context, const char *kind, const json_t *object)
 {
-	static const char *const others[] = {"metainfo",  "counter",	"quota",	  "limit",
-					     "ct helper", "ct timeout", "ct expectation", "secmark",
-					     "synproxy",  "flowtable"};
+	struct ruleset *rules = context;
+	bool is_set = !strcmp(kind, "set") || !strcmp(kind, "map");
 
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strcmp(kind, others[i]))
-			return 0;
+	if (!is_set && strcmp(kind, "table") != 0 && strcmp(kind, "chain") != 0 &&
+	    strcmp(kind, "rule") != 0)
+		return 0;
 	if (!family_of(object))
-		return refuse(rules, "not an object of a ruleset:", kind);
+		return xb_nft_refuse(rules->reading,
+				     "an unknown family:", xb_nft_text(object, "family"));
+	if (is_set)
+		return take_set(rules, object);
 	if (!strcmp(kind, "table"))
 		return take_table(rules, object);
-	if (!strcmp(kind, "set") || !strcmp(kind, "map"))
-		return take_set(rules, object);
-	if (!strcmp(kind, "chain"))
-		return take_chain(rules, object);
-	if (strcmp(kind, "rule") != 0)
-		return refuse(rules, "not an object of a ruleset:", kind);
-	rules->has_rules = true;
-	return 0;
-}
-
-/* Calls the function for each object, with its kind. */
-static int for_each(struct ruleset *rules,
-		    int (*take)(struct ruleset *rules, const char *kind, const json_t *object))
-{
-	const json_t *wrapped;
-	size_t index;
-	int error = 0;
-
-	json_array_foreach(rules->objects, index, wrapped)
-	{
-		void *at = json_object_iter((json_t *)(uintptr_t)wrapped);
-
-		if (!at || json_object_size(wrapped) != 1)
-			return refuse(rules, "not an object of a ruleset:", "");
-		error = take(rules, json_object_iter_key(at), json_object_iter_value(at));
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-/* --- sets without rules --- */
-
-/* "ipv4_addr", or {"typeof": {"payload": {"protocol": "ip", "field": "saddr"}}} */
-static bool has_sources(const json_t *set)
-{
-	const json_t *type = json_object_get(set, "type"),
-		     *payload = json_object_get(json_object_get(type, "typeof"), "payload");
-	const char *protocol = text_of(payload, "protocol");
-
-	if (json_is_string(type))
-		return is_text(type, "ipv4_addr") || is_text(type, "ipv6_addr");
-	return json_object_size(payload) == 2 && !strcmp(text_of(payload, "field"), "saddr") &&
-	       (!strcmp(protocol, "ip") || !strcmp(protocol, "ip6"));
-}
-
-static int keep_element(struct ruleset *rules, const json_t *set, const json_t *json)
-{
-	struct xb_nft_element element = xb_nft_unwrap(json);
-	struct xb_listfile *file = rules->file;
-	struct xb_item item = {.timeout = element.timeout};
-	struct xb_span span;
-	bool mapped;
-	int error = xb_nft_value(file, element.value, &span, &mapped);
-
-	if (error)
-		return xb_line_leave_out(rules->reading, file->count, error);
-	if (!element.timed)
-		item.timeout = seconds_of(json_object_get(set, "timeout"));
-	if (mapped || element.conditional)
-		return xb_line_unknown(file, file->lines, "'%s' %s",
-				       XB_SHOW(json_string_value(element.value) ?: "a range"),
-				       mapped ? "is the source of no packet" : "has a condition");
-	return xb_span_keep(file, &span, &item, element.comment);
-}
-
-static int keep_set(struct ruleset *rules, struct xb_nft_chosen *chosen, const json_t *set)
-{
-	const json_t *elements = json_object_get(set, "elem"), *element;
-	char path[XB_NFT_PATH];
-	bool counts = false;
-	size_t index;
-	int error = 0;
-
-	snprintf(path, sizeof(path), "%s %s %s", text_of(set, "family"), text_of(set, "table"),
-		 text_of(set, "name"));
-	if (!json_array_size(elements))
-		return 0;
-	if (!has_sources(set) || json_object_get(set, "map"))
-		return xb_line_unknown(rules->file, rules->file->lines,
-				       "the elements of '%s' are not sources alone", XB_SHOW(path));
-	error = xb_nft_counts(rules->reading, chosen, path, &counts);
-	json_array_foreach(elements, index, element)
-	{
-		if (error || !counts)
-			break;
-		error = keep_element(rules, set, element);
-	}
-	return error;
-}
-
-static int keep_sets(struct ruleset *rules)
-{
-	struct xb_nft_chosen chosen = {0};
-	int error = 0;
-
-	for (size_t i = 0; !error && i < rules->set_count; i++)
-		error = keep_set(rules, &chosen, rules->sets[i].is);
-	return error;
+	return !strcmp(kind, "chain") ? take_chain(rules, object) : 0;
 }
 
 /* --- what a rule matches --- */
@@ -442,148 +256,11 @@ static void need_also(struct condition *condition, const char *also, bool for_se
 	condition->also = condition->also ?: also;
 }
 
-/* What an expression looks at. */
-struct operand {
-	enum { SOURCE, FAMILY, INTERFACE, OTHER } kind;
-	unsigned int families; /* of packets that have it */
-	int mask;	       /* the prefix length that is left of a source; -1: all */
-	bool in_parts;	       /* several expressions, of which this one is number `part` */
-	size_t part;
-	const char *words; /* for messages */
-	bool for_service;
-};
-
-static struct operand operand_of_payload(const json_t *payload)
-{
-	static const struct {
-		const char *protocol;
-		unsigned int families;
-	} protocols[] = {{"ip", XB_FAMILY4},  {"icmp", XB_FAMILY4},   {"igmp", XB_FAMILY4},
-			 {"ip6", XB_FAMILY6}, {"icmpv6", XB_FAMILY6}, {"arp", 0}};
-	const char *protocol = text_of(payload, "protocol"), *field = text_of(payload, "field");
-	bool is_source = !strcmp(field, "saddr");
-	struct operand operand = {OTHER, XB_FAMILIES, -1, .words = "what else its packets say"};
-
-	/* With more keys it is about a packet in the packet. */
-	if (json_object_size(payload) != 2)
-		return operand;
-	for (size_t i = 0; i < ARRAY_SIZE(protocols); i++) {
-		if (strcmp(protocol, protocols[i].protocol) != 0)
-			continue;
-		operand.families = protocols[i].families;
-		if (is_source && (!strcmp(protocol, "ip") || !strcmp(protocol, "ip6")))
-			operand.kind = SOURCE;
-	}
-	operand.for_service = !strcmp(field, "dport") || !strcmp(field, "nexthdr") ||
-			      !strcmp(field, "protocol") || !strncmp(protocol, "icmp", 4);
-	if (operand.for_service)
-		operand.words = "a port or protocol";
-	return operand;
-}
-
-static struct operand operand_of_meta(const char *key)
-{
-	static const struct operand others = {OTHER, XB_FAMILIES, -1,
-					      .words = "what else is known of its packets"};
-	struct operand operand = others;
-
-	if (!strcmp(key, "nfproto") || !strcmp(key, "protocol"))
-		operand.kind = FAMILY;
-	if (!strcmp(key, "iif") || !strcmp(key, "iifname")) {
-		operand.kind = INTERFACE;
-		operand.words = "an interface";
-	}
-	if (!strcmp(key, "l4proto")) {
-		operand.for_service = true;
-		operand.words = "a port or protocol";
-	}
-	return operand;
-}
-
-static struct operand operand_of(const json_t *expression);
-
-/* Of several expressions together: the source among them. */
-static struct operand operand_of_parts(const json_t *parts)
-{
-	struct operand all = {OTHER, XB_FAMILIES, -1, .words = "more than a source"};
-	unsigned int families = XB_FAMILIES;
-	const json_t *part;
-	size_t index;
-
-	json_array_foreach(parts, index, part)
-	{
-		struct operand operand = operand_of(part);
-
-		families &= operand.families;
-		if (operand.kind != SOURCE || operand.mask >= 0)
-			continue;
-		all.kind = SOURCE;
-		all.part = index;
-	}
-	all.in_parts = true;
-	all.families = families;
-	return all;
-}
-
-/* {"&": [EXPRESSION, "255.255.255.0"]} */
-static struct operand operand_of_masked(const json_t *parts)
-{
-	struct operand operand = operand_of(json_array_get(parts, 0));
-	const char *text = json_string_value(json_array_get(parts, 1));
-	struct xb_entry mask;
-	bool host_bits;
-	uint64_t hi, lo;
-
-	if (operand.kind != SOURCE || operand.in_parts || operand.mask >= 0 || !text ||
-	    xb_entry_parse(text, strlen(text), NULL, &mask, &host_bits)) {
-		xb_error_clear();
-		operand.kind = OTHER;
-		return operand;
-	}
-	hi = ~mask.hi;
-	lo = ~mask.lo;
-	if (operand.families == XB_FAMILY4)
-		hi >>= 32;
-	operand.mask = (operand.families == XB_FAMILY4 ? 32 : 128) - __builtin_popcountll(hi) -
-		       (operand.families == XB_FAMILY4 ? 0 : __builtin_popcountll(lo));
-	if (operand.families == XB_FAMILY4 ? (hi & (hi + 1)) != 0
-					   : (hi & (hi + 1)) || (lo & (lo + 1)) || (hi && ~lo))
-		operand.kind = OTHER;
-	return operand;
-}
-
-static struct operand operand_of(const json_t *expression)
-{
-	static const struct {
-		const char *key, *words;
-	} kinds[] = {{"ct", "the state of a connection"},
-		     {"fib", "the way back to it"},
-		     {"socket", "a socket"}};
-	const json_t *payload = json_object_get(expression, "payload"),
-		     *meta = json_object_get(expression, "meta"),
-		     *parts = json_object_get(expression, "concat"),
-		     *masked = json_object_get(expression, "&");
-	struct operand operand = {OTHER, XB_FAMILIES, -1, .words = "what else its packets say"};
-
-	if (payload)
-		return operand_of_payload(payload);
-	if (meta)
-		return operand_of_meta(text_of(meta, "key"));
-	if (parts)
-		return operand_of_parts(parts);
-	if (masked)
-		return operand_of_masked(masked);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (json_object_get(expression, kinds[i].key))
-			operand.words = kinds[i].words;
-	return operand;
-}
-
 /* --- sources --- */
 
 /* Where the elements come from. */
 struct origin {
-	const struct operand *operand;
+	const struct xb_nft_operand *operand;
 	const struct set *set; /* NULL: of the rule itself */
 	const char *comment;   /* of the rule */
 };
@@ -607,8 +284,8 @@ static bool widen(struct xb_span *span, int mask)
 }
 
 /* The source that an element names. *known: which; otherwise it is none that can be. */
-static int read_source(struct ruleset *rules, const struct operand *operand, const json_t *value,
-		       struct xb_span *span, bool *known)
+static int read_source(struct ruleset *rules, const struct xb_nft_operand *operand,
+		       const json_t *value, struct xb_span *span, bool *known)
 {
 	bool ipv6 = operand->families == XB_FAMILY6, mapped;
 	int error;
@@ -616,7 +293,7 @@ static int read_source(struct ruleset *rules, const struct operand *operand, con
 	*known = true;
 	if (operand->in_parts)
 		value = json_array_get(json_object_get(value, "concat"), operand->part);
-	if (is_text(value, "*")) {
+	if (xb_nft_is(value, "*")) {
 		*span = whole(ipv6);
 		return 0;
 	}
@@ -652,7 +329,7 @@ static int add_source(struct ruleset *rules, const struct origin *origin, const 
 	if (!known || (surely && element.conditional))
 		return 0;
 	if (!element.timed && origin->set)
-		like.timeout = seconds_of(json_object_get(origin->set->is, "timeout"));
+		like.timeout = xb_nft_seconds(json_object_get(origin->set->is, "timeout"));
 	error = xb_line_store_comment(rules->file, &like,
 				      *element.comment ? element.comment : origin->comment);
 	if (error)
@@ -700,16 +377,17 @@ static int find_set(struct ruleset *rules, const json_t *rule, const char *name,
 	uint32_t number;
 
 	if (!find(rules, rule, "set", name, &number))
-		return refuse(rules, "a set that is not in the file:", name);
+		return xb_nft_refuse(rules->reading, "a set that is not in the file:", name);
 	*set = &rules->sets[number];
 	return 0;
 }
 
 /* Those that stand on the right side. */
-static int sources_of(struct ruleset *rules, const json_t *rule, const struct operand *operand,
-		      const json_t *right, struct sources *sources)
+static int sources_of(struct ruleset *rules, const json_t *rule,
+		      const struct xb_nft_operand *operand, const json_t *right,
+		      struct sources *sources)
 {
-	struct origin origin = {operand, .comment = text_of(rule, "comment")};
+	struct origin origin = {operand, .comment = xb_nft_text(rule, "comment")};
 	const char *name = json_string_value(right);
 	bool ipv6 = operand->families == XB_FAMILY6,
 	     plain = operand->mask < 0 && !operand->in_parts;
@@ -755,7 +433,7 @@ static unsigned int family_bit(const json_t *value)
 	} names[] = {{"ip", {2, 0x0800}, XB_FAMILY4}, {"ip6", {10, 0x86dd}, XB_FAMILY6}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (is_text(value, names[i].name) || is_text(value, i ? "ipv6" : "ipv4") ||
+		if (xb_nft_is(value, names[i].name) || xb_nft_is(value, i ? "ipv6" : "ipv4") ||
 		    (json_is_integer(value) && (json_integer_value(value) == names[i].numbers[0] ||
 						json_integer_value(value) == names[i].numbers[1])))
 			return names[i].family;
@@ -768,7 +446,10 @@ static void match_family(struct condition *condition, const json_t *right, bool 
 	unsigned int named = family_bit(right);
 	size_t index;
 
-	json_array_foreach(members, index, member) named |= family_bit(member);
+	json_array_foreach(members, index, member)
+	{
+		named |= family_bit(member);
+	}
 	/* What is not known, such as a set that has a name. */
 	if (!members && !named)
 		need_also(condition, "what else its packets say", false);
@@ -779,15 +460,16 @@ static void match_family(struct condition *condition, const json_t *right, bool 
 /* Packets that come from this machine itself, over lo, are not looked at. */
 static void match_interface(struct condition *condition, const json_t *right, bool negated)
 {
-	if (!is_text(right, "lo"))
+	if (!xb_nft_is(right, "lo"))
 		need_also(condition, "an interface", false);
 	else if (!negated)
 		condition->families = 0;
 }
 
 /* `saddr < 10.0.0.0`, which are the addresses from 0.0.0.0 on. */
-static int match_order(struct ruleset *rules, const json_t *rule, const struct operand *operand,
-		       const char *op, const json_t *right, struct condition *condition)
+static int match_order(struct ruleset *rules, const json_t *rule,
+		       const struct xb_nft_operand *operand, const char *op, const json_t *right,
+		       struct condition *condition)
 {
 	struct xb_item like = {.entry.line = (uint32_t)rules->file->lines};
 	struct xb_span span, range = whole(operand->families == XB_FAMILY6);
@@ -810,7 +492,7 @@ static int match_order(struct ruleset *rules, const json_t *rule, const struct o
 	if ((*op == '<' && !op[1] && !span.first) || (*op == '>' && !op[1] && !(span.last + 1)))
 		condition->families = 0;
 	else
-		error = xb_line_store_comment(rules->file, &like, text_of(rule, "comment"))
+		error = xb_line_store_comment(rules->file, &like, xb_nft_text(rule, "comment"))
 				?: xb_firewall_add_source(rules->firewall, sources.surely, &range,
 							  &like);
 	add_term(condition, &sources, false);
@@ -822,24 +504,24 @@ static int take_match(struct ruleset *rules, const json_t *rule, const json_t *m
 {
 	const json_t *left = json_object_get(match, "left"),
 		     *right = json_object_get(match, "right");
-	struct operand operand = operand_of(left);
-	const char *op = text_of(match, "op");
+	struct xb_nft_operand operand = xb_nft_operand_of(left);
+	const char *op = xb_nft_text(match, "op");
 	bool equal = !strcmp(op, "=="), unequal = !strcmp(op, "!=");
 	struct sources sources;
 	int error;
 
 	condition->families &= operand.families;
-	if (operand.kind == SOURCE && !operand.in_parts && strspn(op, "<>") == 1)
+	if (operand.kind == XB_NFT_SOURCE && !operand.in_parts && strspn(op, "<>") == 1)
 		return match_order(rules, rule, &operand, op, right, condition);
 	if (!equal && !unequal)
-		operand.kind = OTHER;
-	if (operand.kind == FAMILY)
+		operand.kind = XB_NFT_OTHER;
+	if (operand.kind == XB_NFT_FAMILY)
 		match_family(condition, right, unequal);
-	else if (operand.kind == INTERFACE)
+	else if (operand.kind == XB_NFT_INTERFACE)
 		match_interface(condition, right, unequal);
-	else if (operand.kind == OTHER || operand.in_parts)
+	else if (operand.kind == XB_NFT_OTHER || operand.in_parts)
 		need_also(condition, operand.words, operand.for_service);
-	if (operand.kind != SOURCE || (operand.in_parts && unequal))
+	if (operand.kind != XB_NFT_SOURCE || (operand.in_parts && unequal))
 		return 0;
 	error = sources_of(rules, rule, &operand, right, &sources);
 	add_term(condition, &sources, unequal);
@@ -875,10 +557,11 @@ static int read_verdict(struct ruleset *rules, const json_t *rule, const char *n
 		verdict->does = verdicts[i].does;
 		if (verdict->does < XB_FIREWALL_JUMP)
 			return 0;
-		name = text_of(value, "target");
+		name = xb_nft_text(value, "target");
 		return find(rules, rule, "chain", name, &verdict->chain)
 			       ? 0
-			       : refuse(rules, "a chain that is not in the file:", name);
+			       : xb_nft_refuse(rules->reading,
+					       "a chain that is not in the file:", name);
 	}
 	return 0;
 }
@@ -970,9 +653,9 @@ static int group_by_verdict(const json_t *pairs, json_t *groups)
 		char name[2 * XB_NFT_NAME];
 
 		snprintf(name, sizeof(name), "%s%s %s",
-			 is_text(xb_nft_unwrap(key).value, "*") ? "* " : "",
+			 xb_nft_is(xb_nft_unwrap(key).value, "*") ? "* " : "",
 			 at ? json_object_iter_key(at) : "",
-			 at ? text_of(json_object_iter_value(at), "target") : "");
+			 at ? xb_nft_text(json_object_iter_value(at), "target") : "");
 		group = need(groups, name, json_array);
 		if (!group)
 			return -EIO;
@@ -984,10 +667,11 @@ static int group_by_verdict(const json_t *pairs, json_t *groups)
 }
 
 /* The elements of one verdict, each of which is matched for itself. */
-static int take_group(struct ruleset *rules, struct place *place, const struct operand *operand,
-		      const struct set *set, const json_t *group)
+static int take_group(struct ruleset *rules, struct place *place,
+		      const struct xb_nft_operand *operand, const struct set *set,
+		      const json_t *group)
 {
-	struct origin origin = {operand, set, text_of(place->rule, "comment")};
+	struct origin origin = {operand, set, xb_nft_text(place->rule, "comment")};
 	struct condition condition = place->condition;
 	void *at = json_object_iter(json_array_get(group, 0));
 	struct verdict verdict = {0};
@@ -1003,7 +687,7 @@ static int take_group(struct ruleset *rules, struct place *place, const struct o
 		json_decref(keys);
 		return error ? error : xb_out_of_memory();
 	}
-	others = is_text(xb_nft_unwrap(json_array_get(keys, 0)).value, "*");
+	others = xb_nft_is(xb_nft_unwrap(json_array_get(keys, 0)).value, "*");
 	for (size_t i = 0; i < json_array_size(keys); i++) {
 		const json_t *key = xb_nft_unwrap(json_array_get(keys, i)).value;
 
@@ -1011,13 +695,13 @@ static int take_group(struct ruleset *rules, struct place *place, const struct o
 	}
 	if (!is_one)
 		need_also(&condition, "a verdict that is not known", false);
-	if (operand->kind == FAMILY && !others)
+	if (operand->kind == XB_NFT_FAMILY && !others)
 		condition.families &= named;
-	else if (operand->kind == SOURCE && !others) {
+	else if (operand->kind == XB_NFT_SOURCE && !others) {
 		error = make_sources(rules, &origin, keys, &sources);
 		add_term(&condition, &sources, false);
 	}
-	if (operand->kind == OTHER || operand->kind == INTERFACE || operand->in_parts)
+	if (operand->kind == XB_NFT_OTHER || operand->kind == XB_NFT_INTERFACE || operand->in_parts)
 		need_also(&condition, operand->words, operand->for_service);
 	json_decref(keys);
 	return error ? error
@@ -1025,22 +709,25 @@ static int take_group(struct ruleset *rules, struct place *place, const struct o
 			    is_one ? &verdict : &(struct verdict){.does = XB_FIREWALL_ACCEPT});
 }
 
-static int take_groups(struct ruleset *rules, struct place *place, const struct operand *operand,
-		       const struct set *set, json_t *groups)
+static int take_groups(struct ruleset *rules, struct place *place,
+		       const struct xb_nft_operand *operand, const struct set *set, json_t *groups)
 {
 	const char *name;
 	json_t *group;
 	int error = 0;
 
 	for (int others = 0; !error && others < 2; others++)
-		json_object_foreach(groups, name, group) if (!error && (*name == '*') == others)
-			error = take_group(rules, place, operand, set, group);
+		json_object_foreach(groups, name, group)
+		{
+			if (!error && (*name == '*') == others)
+				error = take_group(rules, place, operand, set, group);
+		}
 	return error;
 }
 
 static int take_vmap(struct ruleset *rules, struct place *place, const json_t *vmap)
 {
-	struct operand operand = operand_of(json_object_get(vmap, "key"));
+	struct xb_nft_operand operand = xb_nft_operand_of(json_object_get(vmap, "key"));
 	const json_t *data = json_object_get(vmap, "data");
 	const char *name = json_string_value(data);
 	json_t *groups = json_object();
@@ -1090,7 +777,7 @@ static bool rewrites_source(const json_t *key)
 {
 	const json_t *payload = json_object_get(key, "payload");
 
-	return json_object_get(payload, "base") || !strcmp(text_of(payload, "field"), "saddr");
+	return json_object_get(payload, "base") || !strcmp(xb_nft_text(payload, "field"), "saddr");
 }
 
 /* Sets a field of the packet, or what the machine knows of it. */
@@ -1101,7 +788,7 @@ static int take_mangle(struct ruleset *rules, struct place *place, const json_t 
 	if (rewrites_source(key)) {
 		rules->reading->hopeless = true;
 		return xb_input_error("'%s' gives packets another source, so what the other rules "
-				      "refuse cannot be judged; " ONE_SET,
+				      "refuse cannot be judged; " XB_NFT_ONE_SET,
 				      place->text);
 	}
 	if ((json_object_get(key, "meta") || json_object_get(key, "ct")) &&
@@ -1113,7 +800,7 @@ static int take_mangle(struct ruleset *rules, struct place *place, const json_t 
 
 static int take_reject(struct ruleset *rules, struct place *place, const json_t *reject)
 {
-	const char *type = text_of(reject, "type");
+	const char *type = xb_nft_text(reject, "type");
 
 	/* nft leaves out the protocol that it looks at first. */
 	if (!strcmp(type, "tcp reset"))
@@ -1129,7 +816,7 @@ static int take_reject(struct ruleset *rules, struct place *place, const json_t 
 /* What iptables-nft has put there, of which nft only knows the name. */
 static int take_extension(struct ruleset *rules, struct place *place, const json_t *extension)
 {
-	const char *type = text_of(extension, "type"), *name = text_of(extension, "name");
+	const char *type = xb_nft_text(extension, "type"), *name = xb_nft_text(extension, "name");
 
 	if (!strcmp(type, "match")) {
 		if (strcmp(name, "comment") != 0)
@@ -1197,8 +884,9 @@ static int take_statement(struct ruleset *rules, struct place *place, const json
 	return emit(rules, place, &place->condition, &verdict);
 }
 
-static int take_rule(struct ruleset *rules, const char *kind, const json_t *rule)
+static int take_rule(void *context, const char *kind, const json_t *rule)
 {
+	struct ruleset *rules = context;
 	struct place place = {.rule = rule, .condition.families = XB_FAMILIES};
 	const json_t *expressions = json_object_get(rule, "expr"), *statement;
 	size_t index;
@@ -1206,13 +894,14 @@ static int take_rule(struct ruleset *rules, const char *kind, const json_t *rule
 
 	if (strcmp(kind, "rule") != 0 || !is_live(rules, rule))
 		return 0;
-	if (!find(rules, rule, "chain", text_of(rule, "chain"), &place.chain))
-		return refuse(rules,
-			      "a rule of a chain that is not in the file:", text_of(rule, "chain"));
-	if (*text_of(rules->chains[place.chain], "hook") && !is_base(rules->chains[place.chain]))
+	if (!find(rules, rule, "chain", xb_nft_text(rule, "chain"), &place.chain))
+		return xb_nft_refuse(rules->reading, "a rule of a chain that is not in the file:",
+				     xb_nft_text(rule, "chain"));
+	if (*xb_nft_text(rules->chains[place.chain], "hook") &&
+	    !is_base(rules->chains[place.chain]))
 		return 0;
-	place.text = keep_text(rules, "%s %s %s handle %lld", text_of(rule, "family"),
-			       text_of(rule, "table"), text_of(rule, "chain"),
+	place.text = keep_text(rules, "%s %s %s handle %lld", xb_nft_text(rule, "family"),
+			       xb_nft_text(rule, "table"), xb_nft_text(rule, "chain"),
 			       (long long)json_integer_value(json_object_get(rule, "handle")));
 	if (!place.text)
 		return -EIO;
@@ -1236,14 +925,15 @@ static void see_change(struct ruleset *rules, const json_t *rule, const json_t *
 
 	if (!name || *name != '@' || !find(rules, rule, "set", name + 1, &number))
 		return;
-	if (!strcmp(text_of(change, "op"), "delete"))
+	if (!strcmp(xb_nft_text(change, "op"), "delete"))
 		rules->sets[number].loses = true;
 	else
 		rules->sets[number].gains = true;
 }
 
-static int see_rule(struct ruleset *rules, const char *kind, const json_t *rule)
+static int see_rule(void *context, const char *kind, const json_t *rule)
 {
+	struct ruleset *rules = context;
 	const json_t *statement;
 	size_t index;
 
@@ -1257,65 +947,56 @@ static int see_rule(struct ruleset *rules, const char *kind, const json_t *rule)
 	return 0;
 }
 
-static int set_hook(struct ruleset *rules, const char *kind, const json_t *chain)
+static int set_hook(void *context, const char *kind, const json_t *chain)
 {
+	struct ruleset *rules = context;
 	struct xb_firewall_hook hook = {.line = rules->file->lines};
 	uint32_t number;
 
 	if (strcmp(kind, "chain") != 0 || !is_base(chain) || !is_live(rules, chain))
 		return 0;
-	hook.families = family_of(chain)->families;
-	hook.drops = !strcmp(text_of(chain, "policy"), "drop");
-	hook.text = keep_text(rules, "%s %s %s policy %s", text_of(chain, "family"),
-			      text_of(chain, "table"), text_of(chain, "name"),
-			      text_of(chain, "policy"));
-	if (!strcmp(text_of(chain, "hook"), "ingress"))
+	hook.families = families_of(chain);
+	hook.drops = !strcmp(xb_nft_text(chain, "policy"), "drop");
+	hook.text = keep_text(rules, "%s %s %s policy %s", xb_nft_text(chain, "family"),
+			      xb_nft_text(chain, "table"), xb_nft_text(chain, "name"),
+			      xb_nft_text(chain, "policy"));
+	if (!strcmp(xb_nft_text(chain, "hook"), "ingress"))
 		hook.only_for = "an interface";
 	if (!hook.text)
 		return -EIO;
-	find(rules, chain, "chain", text_of(chain, "name"), &number);
+	find(rules, chain, "chain", xb_nft_text(chain, "name"), &number);
 	xb_firewall_set_hook(rules->firewall, number, &hook);
 	return 0;
 }
 
-static int judge(struct ruleset *rules)
+static int take_all(struct ruleset *rules, const json_t *objects)
 {
+	static int (*const passes[])(void *context, const char *kind, const json_t *object) = {
+		take_object, see_rule, take_rule, set_hook};
 	int error = 0;
 
-	if (rules->reading->choice && rules->reading->choice->set) {
-		rules->reading->hopeless = true;
-		return xb_input_error("the file has rules, which decide, so no set of it can be "
-				      "chosen; " ONE_SET);
-	}
-	error = for_each(rules, see_rule);
-	if (!error)
-		error = for_each(rules, take_rule);
-	if (!error)
-		error = for_each(rules, set_hook);
-	return error ? error : xb_firewall_judge(rules->firewall);
+	for (size_t i = 0; !error && i < ARRAY_SIZE(passes); i++)
+		error = xb_nft_for_each(rules->reading, objects, rules, passes[i]);
+	return error;
 }
 
-/* --- documents --- */
-
-bool xb_nft_is_ruleset(const json_t *root)
-{
-	return json_is_array(json_object_get(root, "nftables"));
-}
-
-int xb_nft_take(struct xb_reading *reading, const json_t *root)
+int xb_nft_judge(struct xb_reading *reading, const json_t *objects)
 {
 	struct ruleset rules = {.reading = reading,
 				.file = reading->file,
-				.objects = json_object_get(root, "nftables"),
 				.tables = json_object(),
 				.firewall = xb_firewall_new(reading->file)};
 	int error = rules.tables && rules.firewall ? 0 : xb_out_of_memory();
 
-	reading->format = &xb_nft_format;
+	if (!error && reading->choice && reading->choice->set) {
+		reading->hopeless = true;
+		error = xb_input_error("the file has rules, which decide, so no set of it can be "
+				       "chosen; " XB_NFT_ONE_SET);
+	}
 	if (!error)
-		error = for_each(&rules, take_object);
+		error = take_all(&rules, objects);
 	if (!error)
-		error = rules.chain_count || rules.has_rules ? judge(&rules) : keep_sets(&rules);
+		error = xb_firewall_judge(rules.firewall);
 	xb_firewall_free(rules.firewall);
 	json_decref(rules.tables);
 	free(rules.sets);
