@@ -104,12 +104,12 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 }
 
 /* A line is understood, or left out as a whole; but of several domains in a line of dnsmasq some
- * may be exceptions that are none, and a line of JSON or XML may have several
+ * may be exceptions that are none, and a line of JSON, XML or any text may have several
  * values. */
 static void check_unknown(const struct xb_listfile *file)
 {
 	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json") ||
-		       !strcmp(file->format, "firewalld");
+		       !strcmp(file->format, "firewalld") || !strcmp(file->format, "extract");
 	uint64_t line = 0;
 
 	for (size_t i = 0; i < file->unknown; i++) {
