@@ -218,7 +218,7 @@ static int except(struct xb_listfile *file, size_t from, const char *at, const c
 	char text[XB_SHOWN + 1];
 
 	for (size_t i = from; i < file->count; i++)
-		file->items[i].entry.line = 0;
+		file->items[i].entry.line = UINT32_MAX; /* behind all */
 	snprintf(text, sizeof(text), "%.*s", (int)(end - at), at);
 	return xb_line_unknown(file, file->lines, "'%s' is excepted", text);
 }
@@ -286,7 +286,7 @@ static int extract(struct xb_reading *reading, char *start, size_t size)
 
 static int finish_extract(struct xb_reading *reading)
 {
-	return xb_span_except(reading->file, XB_EARLIEST);
+	return xb_span_except(reading->file, XB_LATEST);
 }
 
 const struct xb_list_format xb_extract_format = {

@@ -159,7 +159,7 @@ static bool is_refused(const struct parse *parse, const struct xb_span *span)
 
 	if (span->ipv6 && (strchr(text, '-') || (slash && parse->single)))
 		return true;
-	return parse->single ? !strcmp(text, "0.0.0.0") : slash && !strcmp(slash, "/0");
+	return (slash && !strcmp(slash, "/0")) || (parse->single && !strcmp(text, "0.0.0.0"));
 }
 
 static int take_entry(struct parse *parse)

@@ -109,11 +109,6 @@ static int keep_member(struct xb_reading *reading, const char *text, struct xb_i
 	return error ? error : xb_line_keep_with_comment(reading->file, item, comment);
 }
 
-static int finish_by_length(struct xb_reading *reading)
-{
-	return xb_span_except(reading->file, XB_LONGEST);
-}
-
 /* --- ipset: what `ipset save` writes and `ipset restore` reads --- */
 
 #define WRITE_SET "; `ipset save NAME` writes a set as it is"
@@ -332,10 +327,15 @@ static int parse_ipset(struct xb_reading *reading, char *line)
 	return xb_input_error("'%s' is neither 'create' nor 'add'" WRITE_SET, XB_SHOW(verb));
 }
 
-const struct xb_list_format xb_ipset_format = {"ipset",	       detect_ipset,
-					       parse_ipset,    .comments = "#",
-					       .strict = true, .finish = finish_by_length,
-					       .sets = "set"};
+/* Added again, an entry is as it was added last. */
+static int finish_ipset(struct xb_reading *reading)
+{
+	return xb_span_except(reading->file, XB_LONGEST_LAST);
+}
+
+const struct xb_list_format xb_ipset_format = {
+	"ipset",	detect_ipset,		parse_ipset,  .comments = "#",
+	.strict = true, .finish = finish_ipset, .sets = "set"};
 
 /* --- pf: a table, as `pfctl -t TABLE -T show` writes it and pf loads it from a file --- */
 
@@ -368,6 +368,11 @@ static int parse_pf(struct xb_reading *reading, char *line)
 	return error;
 }
 
+static int finish_pf(struct xb_reading *reading)
+{
+	return xb_span_except(reading->file, XB_LONGEST);
+}
+
 static bool marks_pf(const char *line)
 {
 	size_t size = *line == '!' ? strspn(line + 1, XB_DIGITS "abcdefABCDEF.:/") : 0;
@@ -381,7 +386,7 @@ const struct xb_list_format xb_pf_format = {"pf",
 					    parse_pf,
 					    .comments = "#",
 					    .loose = true,
-					    .finish = finish_by_length,
+					    .finish = finish_pf,
 					    .passes_for = "plain",
 					    .marks = marks_pf};
 
