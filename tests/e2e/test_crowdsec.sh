@@ -77,7 +77,8 @@ ends_of()
 import datetime, json, sys
 for entry in json.load(sys.stdin)["entries"]:
     for member in entry["lists"]:
-        left = datetime.datetime.fromisoformat(member["expires"].replace("Z", "+00:00")) - datetime.datetime.now(datetime.timezone.utc)
+        end = datetime.datetime.fromisoformat(member["expires"].replace("Z", "+00:00"))
+        left = end - datetime.datetime.now(datetime.timezone.utc)
         print(entry["entry"], round(left.total_seconds() / 60))'
 }
 

@@ -114,9 +114,11 @@ bool xb_json_scalar(const json_t *value, char *text, size_t room)
 {
 	int size = -1;
 
-	if (json_is_string(value))
-		size = snprintf(text, room, "%s", json_string_value(value));
-	else if (json_is_integer(value))
+	if (json_is_string(value) && json_string_length(value) < room) {
+		memcpy(text, json_string_value(value), json_string_length(value) + 1);
+		return true;
+	}
+	if (json_is_integer(value))
 		size = snprintf(text, room, "%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))
 		size = snprintf(text, room, "%.17g", json_real_value(value));
