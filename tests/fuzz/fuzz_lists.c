@@ -37,8 +37,14 @@ struct asked {
 };
 
 static const char *const columns[] = {"1", "2", "ip", "1..2", "1/2", "1+2", "a..b", "3"};
-static const char *const paths[] = {".",   "[]", "a[].ip,b", "[t=x].\"i p\"", "n[].set.elem[]",
-				    "[][]"};
+static const char *const paths[] = {".",
+				    "[]",
+				    "a[].ip,b",
+				    "[t=x].\"i p\"",
+				    "n[].set.elem[]",
+				    "[][]",
+				    "[].ip/len",
+				    "a[n>=5,x.y!=b|c].f..t"};
 
 #define PICK(list, byte) ((list)[(byte) % (sizeof(list) / sizeof((list)[0]))])
 
@@ -73,7 +79,7 @@ static struct asked ask(const uint8_t **data, size_t *size)
 	else if (byte != 'S')
 		asked.choice.column = PICK(columns, how);
 	if (asked.choice.column && how & 0x40)
-		asked.choice.where = how & 0x20 ? "2=DE" : "cc=DE,3=";
+		asked.choice.where = how & 0x20 ? "2=DE|5" : "cc=DE,3=,\"2\">=5";
 	asked.choice.bounded = byte == 'S' || how & 0x10;
 	asked.choice.most_wrong = how & 3;
 	return asked;
@@ -109,7 +115,8 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 static void check_unknown(const struct xb_listfile *file)
 {
 	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json") ||
-		       !strcmp(file->format, "firewalld") || !strcmp(file->format, "extract");
+		       !strcmp(file->format, "firewalld") || !strcmp(file->format, "extract") ||
+		       !strcmp(file->format, "crowdsec");
 	uint64_t line = 0;
 
 	for (size_t i = 0; i < file->unknown; i++) {

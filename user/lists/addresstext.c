@@ -253,16 +253,16 @@ enum xb_pair xb_pair_find(const char *text)
 }
 
 static int keep_to(struct xb_listfile *file, const char *first, const char *last,
-		   const struct xb_item *like, const char *comment)
+		   const struct xb_item *like)
 {
 	struct xb_span span;
 	int error = read_ends(file, first, last, &span);
 
-	return error ? error : xb_span_keep(file, &span, like, comment);
+	return error ? error : xb_span_keep(file, &span, like, "");
 }
 
 static int keep_count(struct xb_listfile *file, const char *first, const char *count,
-		      const struct xb_item *like, const char *comment)
+		      const struct xb_item *like)
 {
 	struct xb_entry from = {0};
 	struct xb_span span;
@@ -281,41 +281,42 @@ static int keep_count(struct xb_listfile *file, const char *first, const char *c
 				      XB_SHOW(count), XB_SHOW(first));
 	span = xb_span_of(&from);
 	span.last += (xb_address)(many - 1) << 96;
-	return xb_span_keep(file, &span, like, comment);
+	return xb_span_keep(file, &span, like, "");
 }
 
 /* What is a netmask as well as a wildcard mask, all zeros or all ones, is taken as what says less:
  * the address alone. */
 static int keep_mask(struct xb_listfile *file, const char *address, const char *mask,
-		     struct xb_item *like, const char *comment)
+		     struct xb_item *like)
 {
 	int length = xb_addresses_mask_length(mask), wildcard = wildcard_length(mask), error;
 	char prefix[XB_ENTRY_TEXT];
 
 	if (strchr(mask, '.'))
 		return keep_masked(file, address, length > wildcard ? length : wildcard, mask, like,
-				   comment);
+				   "");
 	mask += *mask == '/';
 	if (!*mask || mask[strspn(mask, XB_DIGITS)] || strchr(address, '/') ||
 	    snprintf(prefix, sizeof(prefix), "%s/%s", address, mask) >= (int)sizeof(prefix))
 		return xb_input_error("'%s' and '%s' are not an address and a prefix length",
 				      XB_SHOW(address), XB_SHOW(mask));
 	error = xb_line_address(file, prefix, &like->entry);
-	return error ? error : xb_line_keep_with_comment(file, like, comment);
+	return error ? error : xb_line_keep(file, like);
 }
 
-int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second,
-		 struct xb_item *like, const char *comment)
+int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second)
 {
+	struct xb_item item = {0};
+
 	switch (pair) {
 	case XB_PAIR_NONE:
-		return xb_addresses_keep(file, first, like, comment);
+		return xb_addresses_keep(file, first, &item, "");
 	case XB_PAIR_TO:
-		return keep_to(file, first, second, like, comment);
+		return keep_to(file, first, second, &item);
 	case XB_PAIR_MASK:
-		return keep_mask(file, first, second, like, comment);
+		return keep_mask(file, first, second, &item);
 	case XB_PAIR_COUNT:
-		return keep_count(file, first, second, like, comment);
+		return keep_count(file, first, second, &item);
 	}
 	return -EINVAL;
 }

@@ -51,8 +51,7 @@ extern const char xb_pair_marks[][XB_PAIR_MARK];
 enum xb_pair xb_pair_find(const char *text);
 
 /* Keeps what they say, or of XB_PAIR_NONE the first, which may be cut up. */
-int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second,
-		 struct xb_item *like, const char *comment);
+int xb_pair_keep(struct xb_listfile *file, enum xb_pair pair, char *first, const char *second);
 
 /* What the second seems to be to an address beside it: "netmask". NULL: nothing. */
 struct xb_pair_guess {

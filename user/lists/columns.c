@@ -105,7 +105,6 @@ static int keep(struct xb_reading *reading, struct xb_list_columns *columns)
 {
 	const struct xb_column_choice *choice = &columns->choice;
 	char *text[2] = {NULL, NULL};
-	struct xb_item item = {0};
 
 	for (size_t i = 0; i < choice->columns - choice->conditions; i++) {
 		text[i] = xb_fields_at(&columns->fields, choice->column[i].number);
@@ -115,7 +114,7 @@ static int keep(struct xb_reading *reading, struct xb_list_columns *columns)
 	}
 	if (!choice->pair)
 		xb_columns_sample(&columns->sample, &columns->fields, choice->column[0].number);
-	return xb_pair_keep(reading->file, choice->pair, text[0], text[1], &item, "");
+	return xb_pair_keep(reading->file, choice->pair, text[0], text[1]);
 }
 
 /* Cuts it up. */

@@ -237,7 +237,7 @@ static bool detect_crowdsec(const char *line)
 
 static int take_text(struct xb_reading *reading, char *text, size_t size)
 {
-	reading->file->lines = 1;
+	reading->file->lines = reading->text_line;
 	if (!strncmp(text, ALERTS_HEADER, strlen(ALERTS_HEADER)))
 		return xb_input_error("alerts in this form do not say how long a ban lasts: export "
 				      "them by cscli with -o json");

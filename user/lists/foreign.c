@@ -48,6 +48,7 @@ static const struct {
 	{"<ipsets>", &ipset_list},
 	{"chain * (policy", &iptables_list},
 	{"chain * (# references)", &iptables_list},
+	{"accept|drop|reject|return|log all|tcp|udp|icmp|# --", &iptables_list},
 	{"no|ip|ipv6 prefix-list|access-list|ip|ipv6", &router},
 	{"access-list|object-group|access-group *", &router},
 	{"object network|service", &router},

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
@@ -51,18 +50,6 @@ static bool cut_up(const char *line, struct cut *cut)
 	return !error;
 }
 
-/* An earlier rule may let pass what a later one refuses, so no column of them is a list. */
-static bool is_rule(const struct cut *cut)
-{
-	static const char *const verdicts[] = {"permit", "deny", "allow", "accept", "drop"};
-
-	for (size_t i = 0; cut->by_blanks && i < cut->fields.count; i++)
-		for (size_t j = 0; j < sizeof(verdicts) / sizeof(verdicts[0]); j++)
-			if (!strcasecmp(cut->fields.text[i], verdicts[j]))
-				return true;
-	return false;
-}
-
 static bool hint_at_columns(const char *line, const struct cut *cut, char hint[XB_LIST_HINT])
 {
 	const char *with = xb_advice(XB_ADVICE_COLUMN);
@@ -81,10 +68,6 @@ static bool hint_at_columns(const char *line, const struct cut *cut, char hint[X
 			 "it seems to have columns: choose the one with the addresses, by its "
 			 "number or name%s",
 			 with);
-	else if (is_rule(cut))
-		snprintf(hint, XB_LIST_HINT,
-			 "it seems to be a rule of a firewall: list the sources that it refuses, "
-			 "and no other rule lets pass, in a file of their own");
 	else if (guess.pair != XB_PAIR_MASK && are_addresses(line))
 		snprintf(hint, XB_LIST_HINT,
 			 "if each is listed, choose the format words%s; if they are the first and "
@@ -122,7 +105,7 @@ bool xb_list_hint(const char *line, char hint[XB_LIST_HINT])
 			 xb_advice(XB_ADVICE_FORMAT));
 		return true;
 	}
-	cut = *line != '<' ? malloc(sizeof(*cut)) : NULL;
+	cut = malloc(sizeof(*cut));
 	known = cut && cut_up(line, cut) && hint_at_columns(line, cut, hint);
 	free(cut);
 	return known;

@@ -15,14 +15,8 @@
 
 /* --- values --- */
 
-/* A value and what is known of it beside its addresses. */
-struct element {
-	struct xb_listfile *file;
-	struct xb_item item;
-	const char *comment;
-};
-
-static int keep_text(struct element *element, const json_t *value)
+static int keep_text(struct xb_listfile *file, const json_t *value, struct xb_item *item,
+		     const char *comment)
 {
 	char text[XB_ENTRY_TEXT];
 
@@ -31,10 +25,10 @@ static int keep_text(struct element *element, const json_t *value)
 	if (!xb_json_scalar(value, text, sizeof(text)))
 		return xb_input_error("'%s...' is not an address or prefix",
 				      XB_SHOW(json_string_value(value)));
-	return xb_addresses_keep(element->file, text, &element->item, element->comment);
+	return xb_addresses_keep(file, text, item, comment);
 }
 
-static int keep_pair(struct element *element, enum xb_pair pair, const json_t *first,
+static int keep_pair(struct xb_listfile *file, enum xb_pair pair, const json_t *first,
 		     const json_t *second)
 {
 	char text[XB_ENTRY_TEXT], other[XB_ENTRY_TEXT];
@@ -43,23 +37,22 @@ static int keep_pair(struct element *element, enum xb_pair pair, const json_t *f
 	    !xb_json_scalar(second, other, sizeof(other)))
 		return xb_input_error("it is no address with a length, mask, end or number "
 				      "beside it");
-	return xb_pair_keep(element->file, pair, text, other, &element->item, element->comment);
+	return xb_pair_keep(file, pair, text, other);
 }
 
 /* An element of a set, as nft -j writes it, is kept with its timeout and comment. */
 static int keep(struct xb_listfile *file, const json_t *value)
 {
-	struct xb_nft_element nft = xb_nft_unwrap(value);
-	struct element element = {
-		.file = file, .item.timeout = nft.timeout, .comment = nft.comment};
+	struct xb_nft_element element = xb_nft_unwrap(value);
+	struct xb_item item = {.timeout = element.timeout};
 	struct xb_span span;
 	bool mapped;
 	int error;
 
-	if (!json_is_object(nft.value))
-		return keep_text(&element, nft.value);
-	error = xb_nft_value(file, nft.value, &span, &mapped);
-	return error ? error : xb_span_keep(file, &span, &element.item, element.comment);
+	if (!json_is_object(element.value))
+		return keep_text(file, element.value, &item, element.comment);
+	error = xb_nft_value(file, element.value, &span, &mapped);
+	return error ? error : xb_span_keep(file, &span, &item, element.comment);
 }
 
 /* --- a path for those who gave none --- */
@@ -198,9 +191,8 @@ static int take_value(json_t *value, json_t *second, void *context)
 	struct visit *visit = context;
 	size_t before = visit->reading->file->count;
 	enum xb_pair pair = visit->walk.path->pair;
-	struct element element = {.file = visit->reading->file, .comment = ""};
-	int error =
-		pair ? keep_pair(&element, pair, value, second) : keep(visit->reading->file, value);
+	int error = pair ? keep_pair(visit->reading->file, pair, value, second)
+			 : keep(visit->reading->file, value);
 
 	if (!error)
 		return 0;
