@@ -23,8 +23,8 @@ MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow
          ("detach",): "all force", ("policy",): "known force rollback", ("known", "on"): "remember capacity fpr",
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
          ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries fpr no-confirm",
-         ("import",): "list verdict scope format zone column where json-path skip-bad replace max-change min-entries min-bytes "
-                      "expect-end include-bogons force dry-run rollback"}
+         ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
+                      "replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}
 
 
 class Promise:
@@ -186,7 +186,8 @@ class Promises:
         entries = {values.canonical(word) for word in file.entries}
         if "include-bogons" not in options:
             entries = {entry for entry in entries if not values.is_bogon(entry)}
-        if set(options) & {"format", "zone", "column", "where", "json-path", "skip-bad"}:
+        if set(options) & {"format", "zone", "column", "where", "json-path", "country", "not-country", "continent", "asn",
+                           "mmdb-path", "skip-bad"}:
             promise.may_refuse = True
             promise.free.add(name)
         elif int(last(line, "min-entries", 0)) > len(entries) or int(last(line, "min-bytes", 0)) > len(file.text) or \

@@ -169,6 +169,66 @@ t_game_server()
 t_game_server_after_the_readme() { after_the_readme t_game_server eth0; }
 t_game_server_without_bloomd() { without_bloomd t_game_server; }
 
+# --- countries --------------------------------------------------------------------------------------
+
+# /var/lib of this test alone, with a database.
+lay_database()
+{
+	trap 'umount -l /var/lib; lift_etc' EXIT
+	mkdir "$T/disk/lib" "$T/disk/libwork"
+	mount -t overlay overlay -o "lowerdir=/var/lib,upperdir=$T/disk/lib,workdir=$T/disk/libwork" /var/lib ||
+		skip "no overlay file system"
+	mkdir -p /var/lib/GeoIP
+	country_database 1.1.1.0/24 AU 2606:4700::/32 AU 8.8.8.0/24 NZ 9.9.9.0/24 FR 5.9.0.0/16 DE 2a01:4f8::/32 DE
+}
+
+# country_database NETWORK CODE...: takes the place of the one before.
+country_database()
+{
+	python3 -c 'import json, sys
+words = sys.argv[1:]
+print(json.dumps({at: {"country": {"iso_code": code}} for at, code in zip(words[::2], words[1::2])}))' "$@" |
+		python3 "$root/tests/support/mmdb.py" "$T/new.mmdb" GeoLite2-Country
+	mv "$T/new.mmdb" /var/lib/GeoIP/GeoLite2-Country.mmdb
+}
+
+# is_listed ADDRESS...
+is_listed() { ctl test "$@" >/dev/null; }
+
+t_countries()
+{
+	lay_etc
+	lay_database
+	rename eth0
+	outside 1.1.1.1 5.9.0.7 7.7.7.7 8.8.8.8 9.9.9.9
+	page countries 26
+	upto "bloomctl import * --dry-run"
+	exits 2 list --list countries
+	upto "bloomctl commit"
+	upto "bloomctl test 1.1.1.1 *"
+	gets_to 1.1.1.1 10.77.0.1 || fail "dropped under monitor"
+	upto "bloomctl stats"
+	shows monitored
+	upto "bloomctl commit"
+	never_gets_to 1.1.1.1 10.77.0.1 || fail "1.1.1.1 gets through"
+	never_gets_to 8.8.8.8 10.77.0.1 || fail "8.8.8.8 gets through"
+	gets_to 9.9.9.9 10.77.0.1 || fail "9.9.9.9 does not get through"
+	upto "bloomctl feeds"
+	wait_for "the feed" eval 'ctl feeds | contains "^countries: (updated|unchanged)"'
+	country_database 1.1.1.0/24 AU 2606:4700::/32 AU 8.8.8.0/24 FR 9.9.9.0/24 NZ 5.9.0.0/16 DE 2a01:4f8::/32 DE
+	wait_for "the newer database" is_listed 9.9.9.9
+	! is_listed 8.8.8.8 || fail "8.8.8.8 is still listed"
+	upto "bloomctl test 1.1.1.1 --to tcp/22"
+	! ctl test 5.9.0.7 --to tcp/22 >/dev/null || fail "who is at home is listed for ssh"
+	upto "bloomctl policy allow-only *"
+	gets_to 5.9.0.7 10.77.0.1 || fail "who is at home is not admitted"
+	never_gets_to 1.1.1.1 10.77.0.1 || fail "who is abroad is admitted"
+	never_gets_to 7.7.7.7 10.77.0.1 || fail "who is nowhere is admitted"
+	to_the_end
+	gets_to 1.1.1.1 10.77.0.1 || fail "1.1.1.1 is still blocked"
+	agent_ends
+}
+
 # --- who is where -----------------------------------------------------------------------------------
 
 # inside DEVICE ADDRESS NAMESPACE: joins a namespace behind the server, whose own address is the network's .1;

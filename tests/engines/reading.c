@@ -22,7 +22,12 @@ static int take_option(struct xb_listfile_terms *terms, char *word)
 		       {"column", &terms->choice.column},
 		       {"where", &terms->choice.where},
 		       {"json", &terms->choice.json},
-		       {"set", &terms->choice.set}};
+		       {"set", &terms->choice.set},
+		       {"country", &terms->choice.country},
+		       {"not-country", &terms->choice.not_country},
+		       {"continent", &terms->choice.continent},
+		       {"asn", &terms->choice.asn},
+		       {"mmdb-path", &terms->choice.mmdb}};
 	char *value = strchr(word, '=');
 
 	if (!value)

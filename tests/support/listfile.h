@@ -15,7 +15,7 @@
 	"plain, netset, spamhaus, spamhaus-json, ipsum, ipset, hosts, adblock, dnsmasq, unbound, " \
 	"rpz, domains, ruleset, regex, urls, smartdns, ip4set, ip4trie, ip6trie, dnset, "          \
 	"iptables, nft, deny, geo, p2p, ipfilter, words, csv, semicolons, tsv, pipes, table, "     \
-	"json, extract, crowdsec, mikrotik, pf, csf, firewalld"
+	"json, extract, crowdsec, mikrotik, pf, csf, firewalld, mmdb, delegated, places"
 
 /* The list a test reads, in a directory for all of them. */
 static char directory[] = "/tmp/xdp-bloom-listfile-XXXXXX";

@@ -38,6 +38,7 @@ enum xb_advice {
 	XB_ADVICE_COLUMN,	 /* how the columns of addresses are chosen */
 	XB_ADVICE_JSON,		 /* how the values of a JSON document are chosen */
 	XB_ADVICE_SET,		 /* which of several sets in a file is read */
+	XB_ADVICE_PLACES,	 /* how networks are chosen by country and the like */
 	XB_ADVICE_SKIP_BAD,	 /* a line or value of a list is wrong */
 	XB_ADVICE_SCOPE,	 /* sources are refused at some ports alone */
 	XB_ADVICE_ALLOW_ONLY,	 /* all sources are refused that are not named */

@@ -53,6 +53,8 @@ static const char *advice_words(enum xb_advice advice)
 		return " (key json-path)";
 	case XB_ADVICE_SET:
 		return " with the key set";
+	case XB_ADVICE_PLACES:
+		return " (keys country, not-country, continent, asn, mmdb-path)";
 	case XB_ADVICE_SKIP_BAD:
 		return " (skip-bad = NUMBER leaves out up to NUMBER wrong lines)";
 	case XB_ADVICE_NAME_FORMAT:

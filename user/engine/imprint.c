@@ -42,6 +42,11 @@ static void begin(struct xb_siphash *hash, const uint64_t key[2],
 	add_text(hash, terms->choice.where);
 	add_text(hash, terms->choice.json);
 	add_text(hash, terms->choice.set);
+	add_text(hash, terms->choice.country);
+	add_text(hash, terms->choice.not_country);
+	add_text(hash, terms->choice.continent);
+	add_text(hash, terms->choice.asn);
+	add_text(hash, terms->choice.mmdb);
 	add_number(hash, terms->choice.bounded);
 	add_number(hash, terms->choice.most_wrong);
 	add_number(hash, terms->most);

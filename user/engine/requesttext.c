@@ -55,6 +55,16 @@ static void say_choice(struct xb_line *line, const struct xb_list_choice *choice
 		xb_line_put(line, " --json-path %s", choice->json);
 	if (choice->set)
 		xb_line_put(line, " --set %s", choice->set);
+	if (choice->country)
+		xb_line_put(line, " --country %s", choice->country);
+	if (choice->not_country)
+		xb_line_put(line, " --not-country %s", choice->not_country);
+	if (choice->continent)
+		xb_line_put(line, " --continent %s", choice->continent);
+	if (choice->asn)
+		xb_line_put(line, " --asn %s", choice->asn);
+	if (choice->mmdb)
+		xb_line_put(line, " --mmdb-path %s", choice->mmdb);
 	if (choice->bounded)
 		xb_line_put(line, " --skip-bad %" PRIu64, choice->most_wrong);
 }

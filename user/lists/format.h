@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, ranges, columns, json, crowdsec, domains, rules, resolvers, rpz, rbldnsd, iptables,
- * nft, webservers, sets, firewalld, mikrotik. */
+ * addresses, ranges, columns, json, crowdsec, mmdb, placerows, domains, rules, resolvers, rpz,
+ * rbldnsd, iptables, nft, webservers, sets, firewalld, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -23,6 +23,7 @@ struct xb_list_iptables;
 struct xb_list_web;
 struct xb_list_mikrotik;
 struct xb_list_columns;
+struct xb_list_rows;
 struct xb_list_format;
 
 /* The state of reading a file. All zero but for `file` is the beginning. */
@@ -50,6 +51,7 @@ struct xb_reading {
 	bool geo_begun, geo_ranges; /* a line was read; it was a range */
 	char value[XB_SHOWN + 1];   /* of all that are not 0 */
 	struct xb_list_columns *columns;
+	struct xb_list_rows *rows; /* of delegated and places */
 };
 
 /* The line was not understood: it is counted, and nothing of it is kept. */
@@ -91,6 +93,9 @@ struct xb_list_format {
 	 * on. NULL: it has lines.
 	 */
 	int (*document)(struct xb_reading *reading, char *text, size_t size);
+	/* Of a document that is no text, and comes byte by byte as it is: whether a file begins so.
+	 * It sets file->lines to what stands for them. NULL: it is text. */
+	bool (*begins)(const char *bytes, size_t size);
 };
 
 extern const struct xb_list_format xb_plain_format, xb_netset_format, xb_spamhaus_format,
@@ -109,6 +114,7 @@ extern const struct xb_list_format xb_words_format;
 extern const struct xb_list_format xb_csv_format, xb_semicolons_format, xb_tsv_format,
 	xb_pipes_format, xb_table_format;
 extern const struct xb_list_format xb_json_format, xb_extract_format, xb_crowdsec_format;
+extern const struct xb_list_format xb_mmdb_format, xb_delegated_format, xb_places_format;
 
 /* Of a line or value that is wrong: 0 if it may be left out, which is noted, with all that it said,
  * which is the items from `before` on. Otherwise returns the error. */
@@ -140,5 +146,6 @@ void xb_listiptables_end(struct xb_reading *reading);
 void xb_listweb_end(struct xb_reading *reading);
 void xb_listmikrotik_end(struct xb_reading *reading);
 void xb_listcolumns_end(struct xb_reading *reading);
+void xb_listplaces_end(struct xb_reading *reading);
 
 #endif

@@ -238,6 +238,23 @@ static int add(const struct source *source, struct xb_reading *reading, const ch
 	return error ? xb_error_prefix(error, "%s", source->name) : 0;
 }
 
+/* Of a document, all that no line has taken. */
+static int read_rest(struct source *source, struct xb_reading *reading)
+{
+	int error = 0;
+
+	while (!error) {
+		error = add(source, reading, source->buffer + source->begin,
+			    source->end - source->begin);
+		source->begin = source->end = 0;
+		if (!error && source->ended)
+			return 0;
+		if (!error)
+			error = refill(source);
+	}
+	return error;
+}
+
 /* All behind the first line of a document, which came as a line or as a part of one. */
 static int read_document(struct source *source, struct xb_reading *reading, const char *line,
 			 size_t size)
@@ -249,16 +266,20 @@ static int read_document(struct source *source, struct xb_reading *reading, cons
 	if (source->skipping)
 		source->buffer[source->begin] = source->cut;
 	source->skipping = false;
-	while (!error) {
-		error = add(source, reading, source->buffer + source->begin,
-			    source->end - source->begin);
-		source->begin = source->end = 0;
-		if (!error && source->ended)
-			return 0;
-		if (!error)
-			error = refill(source);
-	}
-	return error;
+	return error ? error : read_rest(source, reading);
+}
+
+/* A file of bytes has no first line. 1: it is one, and was read. */
+static int read_binary(struct source *source, struct xb_reading *reading)
+{
+	int error = 0;
+
+	while (!error && !source->ended && source->end < XB_LIST_LOOK)
+		error = refill(source);
+	if (error)
+		return error;
+	xb_listformat_look(reading, source->buffer, source->end);
+	return xb_listformat_is_binary(reading) ? read_rest(source, reading) ?: 1 : 0;
 }
 
 #define PART_ITEMS    16384
@@ -318,8 +339,10 @@ static int read_lines(struct source *source, struct xb_reading *reading, struct 
 {
 	char *line = NULL;
 	size_t size = 0;
-	int got;
+	int got = read_binary(source, reading);
 
+	if (got)
+		return got < 0 ? got : 0;
 	while ((got = next_line(source, &line, &size)) > 0) {
 		reading->file->lines++;
 		if (ending->line)

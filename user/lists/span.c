@@ -8,6 +8,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "lists/line.h"
+#include "model/bogon.h"
+
+/* The lengths of the widest prefixes that somebody may have. */
+#define MOST_OF_IPV4 4
+#define MOST_OF_IPV6 12
 
 #define MOST_PIECES 10000000 /* that exceptions may cut a file into */
 
@@ -68,6 +73,53 @@ int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const str
 		more = last < rest.last;
 		rest.first = last + 1;
 	}
+	return error;
+}
+
+/* The bits within the widest piece. */
+static xb_address widest(bool ipv6)
+{
+	return behind(ipv6 ? XB_WIDEST6 : XB_WIDEST4);
+}
+
+int xb_span_keep_narrow(struct xb_listfile *file, const struct xb_span *span,
+			const struct xb_item *item)
+{
+	struct xb_span piece = *span;
+	int error = 0;
+
+	if (span->last - span->first > behind(span->ipv6 ? MOST_OF_IPV6 : MOST_OF_IPV4))
+		return xb_span_keep(file, span, item, "");
+	for (bool more = true; more && !error; piece.first = piece.last + 1) {
+		piece.last = piece.first | widest(span->ipv6);
+		more = piece.last < span->last;
+		if (!more)
+			piece.last = span->last;
+		error = xb_span_keep(file, &piece, item, "");
+	}
+	return error;
+}
+
+static bool goes_on(const struct xb_span *span, const struct xb_span *next)
+{
+	return span->ipv6 == next->ipv6 && span->last + 1 == next->first &&
+	       next->first & widest(next->ipv6);
+}
+
+int xb_span_join(struct xb_listfile *file, struct xb_span_run *run, const struct xb_span *next)
+{
+	const struct xb_item item = {0};
+	int error = 0;
+
+	if (run->any && next && goes_on(&run->span, next)) {
+		run->span.last = next->last;
+		return 0;
+	}
+	if (run->any)
+		error = xb_span_keep_narrow(file, &run->span, &item);
+	run->any = next;
+	if (next)
+		run->span = *next;
 	return error;
 }
 

@@ -27,6 +27,23 @@ int xb_span_between(const struct xb_entry *first, const struct xb_entry *last,
 int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
 		 const char *comment);
 
+/*
+ * The same for a span that a database of networks has: in pieces that are no wider than an import
+ * takes without doubt (model/bogon.h), however many neighbours make it up. One of more than a /4 or
+ * an IPv6 /12 stays as wide as it is, since no country or company has as much.
+ */
+int xb_span_keep_narrow(struct xb_listfile *file, const struct xb_span *span,
+			const struct xb_item *item);
+
+/* Spans that come in order: neighbours become one. All zero is the beginning. */
+struct xb_span_run {
+	struct xb_span span;
+	bool any;
+};
+
+/* next: NULL at the end. Keeps what does not go on with it. */
+int xb_span_join(struct xb_listfile *file, struct xb_span_run *run, const struct xb_span *next);
+
 /* Which of several lines decides about an address that lies in all of them. */
 enum xb_precedence {
 	XB_LONGEST,	  /* the longest prefix; of equal ones the exception */

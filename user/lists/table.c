@@ -14,6 +14,8 @@
 #include "lists/hint.h"
 #include "lists/jsonpath.h"
 #include "lists/line.h"
+#include "lists/mmdbpath.h"
+#include "lists/places.h"
 
 /* How formats follow each other is how messages name them. */
 static const struct xb_list_format *const formats[] = {
@@ -26,7 +28,8 @@ static const struct xb_list_format *const formats[] = {
 	&xb_p2p_format,	       &xb_ipfilter_format, &xb_words_format,	  &xb_csv_format,
 	&xb_semicolons_format, &xb_tsv_format,	    &xb_pipes_format,	  &xb_table_format,
 	&xb_json_format,       &xb_extract_format,  &xb_crowdsec_format,  &xb_mikrotik_format,
-	&xb_pf_format,	       &xb_csf_format,	    &xb_firewalld_format,
+	&xb_pf_format,	       &xb_csf_format,	    &xb_firewalld_format, &xb_mmdb_format,
+	&xb_delegated_format,  &xb_places_format,
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -59,18 +62,41 @@ static int check_texts(const struct xb_list_choice *choice)
 
 	if (choice->json)
 		return xb_json_paths_check(choice->json);
+	if (xb_places_are_asked(choice) || choice->mmdb)
+		return xb_places_check(choice)
+			       ?: choice->mmdb ? xb_mmdb_conditions_check(choice->mmdb)
+					       : 0;
 	return choice->column ? xb_columns_parse(choice->column, choice->where, &columns) : 0;
+}
+
+/* Which networks are meant, and in what they can be. */
+static int check_places(const struct xb_list_choice *choice, const struct xb_list_format *format)
+{
+	if (!xb_places_are_asked(choice) && !choice->mmdb)
+		return 0;
+	if (choice->column || choice->json)
+		return xb_input_error("countries and the like are for files that say them of each "
+				      "network, without columns or JSON to choose%s",
+				      xb_advice(XB_ADVICE_COLUMN));
+	if (!format || format == &xb_mmdb_format ||
+	    (!choice->mmdb && (format == &xb_delegated_format || format == &xb_places_format)))
+		return 0;
+	return xb_input_error("the format %s does not say that of its networks", format->name);
 }
 
 int xb_listformat_begin(struct xb_reading *reading)
 {
 	const struct xb_list_choice *choice = reading->choice;
 	const struct xb_list_format *format = reading->format;
+	int error;
 
 	if (!choice)
 		return 0;
 	if (choice->json && choice->column)
 		return xb_input_error("a file has columns, or it is JSON: not both");
+	error = check_places(choice, format);
+	if (error)
+		return error;
 	if (choice->where && !choice->column)
 		return xb_input_error("conditions are for files with columns%s",
 				      xb_advice(XB_ADVICE_COLUMN));
@@ -86,6 +112,8 @@ int xb_listformat_begin(struct xb_reading *reading)
 				      format->name);
 	if (choice->json)
 		reading->format = &xb_json_format;
+	if (choice->mmdb)
+		reading->format = &xb_mmdb_format;
 	return check_texts(choice);
 }
 
@@ -135,6 +163,11 @@ static int detect_format(struct xb_reading *reading, const char *line)
 {
 	struct candidates candidates = {0};
 
+	if (xb_places_are_asked(reading->choice)) {
+		reading->format =
+			xb_delegated_format.detect(line) ? &xb_delegated_format : &xb_places_format;
+		return 0;
+	}
 	find_candidates(line, false, &candidates);
 	if (!candidates.count)
 		find_candidates(line, true, &candidates);
@@ -346,9 +379,22 @@ bool xb_listformat_is_document(const struct xb_reading *reading)
 	return reading->format && reading->format->document;
 }
 
+bool xb_listformat_is_binary(const struct xb_reading *reading)
+{
+	return reading->format && reading->format->begins;
+}
+
+void xb_listformat_look(struct xb_reading *reading, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < FORMATS && !reading->format; i++)
+		if (formats[i]->begins && formats[i]->begins(bytes, size))
+			reading->format = formats[i];
+}
+
 bool xb_listformat_ends_at_line(const struct xb_reading *reading)
 {
-	return reading->format && (reading->format->document || reading->format->separator);
+	return reading->format && !reading->format->begins &&
+	       (reading->format->document || reading->format->separator);
 }
 
 /* Of what was allocated, only that is in memory. */
@@ -391,6 +437,8 @@ static int finish_document(struct xb_reading *reading)
 	uint64_t lines;
 	int error = 0;
 
+	if (text && reading->format->begins)
+		return hold_as_meant(reading) ?: reading->format->document(reading, text, size);
 	if (!text)
 		return 0;
 	if (!strncmp(text, "\xef\xbb\xbf", 3)) {
@@ -437,6 +485,7 @@ void xb_listformat_end(struct xb_reading *reading)
 	xb_listweb_end(reading);
 	xb_listmikrotik_end(reading);
 	xb_listcolumns_end(reading);
+	xb_listplaces_end(reading);
 	free(reading->text);
 	reading->text = NULL;
 }

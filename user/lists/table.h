@@ -30,6 +30,14 @@ int xb_listformat_take(struct xb_reading *reading, char *line, size_t size);
  */
 bool xb_listformat_is_document(const struct xb_reading *reading);
 
+/* Whether it is a document of bytes, which go to xb_listformat_add() from the first on. */
+bool xb_listformat_is_binary(const struct xb_reading *reading);
+
+/* While the format is unknown, before the first line: whether a file that begins with these bytes
+ * is such a document. */
+#define XB_LIST_LOOK 16 /* bytes that are enough, if the file has as many */
+void xb_listformat_look(struct xb_reading *reading, const char *bytes, size_t size);
+
 /* Whether an error at the end of the file is one of the line that it ends in. */
 bool xb_listformat_ends_at_line(const struct xb_reading *reading);
 

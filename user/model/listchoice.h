@@ -12,7 +12,10 @@ struct xb_list_choice {
 	const char *where;  /* which lines count, by other columns */
 	const char *json;   /* where in a document the addresses are: user/lists/jsonpath.h */
 	const char *set;    /* of a file with several, which: user/lists/sets.c */
-	bool bounded;	    /* at most so many wrong lines are left out */
+	/* Which networks of a file that says where they are: user/lists/places.h */
+	const char *country, *not_country, *continent, *asn;
+	const char *mmdb; /* and what else a database says of them: user/lists/mmdbpath.h */
+	bool bounded;	  /* at most so many wrong lines are left out */
 	uint64_t most_wrong;
 };
 

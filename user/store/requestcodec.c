@@ -181,7 +181,9 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 
 static bool has_choice(const struct xb_list_choice *choice)
 {
-	return choice->column || choice->where || choice->json || choice->set || choice->bounded;
+	return choice->column || choice->where || choice->json || choice->set || choice->bounded ||
+	       choice->country || choice->not_country || choice->continent || choice->asn ||
+	       choice->mmdb;
 }
 
 /* What the record has, a bit each. */
@@ -205,6 +207,11 @@ static void pass_choice(struct codec *codec, struct xb_list_choice *choice)
 	pass_optional_text(codec, &choice->where);
 	pass_optional_text(codec, &choice->json);
 	pass_optional_text(codec, &choice->set);
+	pass_optional_text(codec, &choice->country);
+	pass_optional_text(codec, &choice->not_country);
+	pass_optional_text(codec, &choice->continent);
+	pass_optional_text(codec, &choice->asn);
+	pass_optional_text(codec, &choice->mmdb);
 	pass_flag(codec, &choice->bounded);
 	pass(codec, &choice->most_wrong, sizeof(choice->most_wrong));
 	codec->wrong |= !has_choice(choice);

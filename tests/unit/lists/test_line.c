@@ -5,7 +5,7 @@
 #include "lists/line.h"
 #include "support/listlines.h"
 
-#define FORMATS 39
+#define FORMATS 42
 #define BASE	0x0a000000U
 #define BITS	10 /* of the range that is looked at */
 #define RULES	12

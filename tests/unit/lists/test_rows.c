@@ -28,6 +28,16 @@ static void take_option(struct row *row, const char *name, const char *value)
 		choice->json = value;
 	else if (!strcmp(name, "set"))
 		choice->set = value;
+	else if (!strcmp(name, "country"))
+		choice->country = value;
+	else if (!strcmp(name, "not-country"))
+		choice->not_country = value;
+	else if (!strcmp(name, "continent"))
+		choice->continent = value;
+	else if (!strcmp(name, "asn"))
+		choice->asn = value;
+	else if (!strcmp(name, "mmdb"))
+		choice->mmdb = value;
 	else if (!strcmp(name, "settle"))
 		row->settle = value;
 	else if (strcmp(name, "wrong") != 0)
@@ -176,6 +186,7 @@ TEST_OF(rules, test_rows, "rules");
 TEST_OF(rbldnsd, test_rows, "rbldnsd");
 TEST_OF(firewalls, test_rows, "firewalls");
 TEST_OF(nft, test_rows, "nft");
+TEST_OF(places, test_rows, "places");
 TEST_OF(exceptions, test_rows, "exceptions");
 
 EACH_TEST(NULL, remove_list);

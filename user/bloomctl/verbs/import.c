@@ -297,6 +297,21 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'S':
 		request->choice.set = optarg;
 		return true;
+	case 'o':
+		request->choice.country = optarg;
+		return true;
+	case 'x':
+		request->choice.not_country = optarg;
+		return true;
+	case 't':
+		request->choice.continent = optarg;
+		return true;
+	case 'a':
+		request->choice.asn = optarg;
+		return true;
+	case 'p':
+		request->choice.mmdb = optarg;
+		return true;
 	case 'k':
 		request->choice.bounded = true;
 		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX,
@@ -346,6 +361,14 @@ static const struct option_spec options[] = {
 	{"json-path", "PATH", 'j',
 	 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},
 	{"set", "NAME", 'S', .help = "the set to read, of a file with several"},
+	{"country", "CODE,...", 'o',
+	 .help = "take only networks in these countries, such as DE,AT"},
+	{"not-country", "CODE,...", 'x', .help = "take only networks in other countries"},
+	{"continent", "CODE,...", 't',
+	 .help = "take only networks on these continents, such as EU"},
+	{"asn", "NUMBER,...", 'a', .help = "take only networks of these AS"},
+	{"mmdb-path", "PATH=VALUE,...", 'p',
+	 .help = "take only networks of which an MMDB database says this"},
 	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',

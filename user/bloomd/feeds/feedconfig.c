@@ -15,6 +15,8 @@
 #include "fetch/wire.h"
 #include "lists/columnchoice.h"
 #include "lists/jsonpath.h"
+#include "lists/mmdbpath.h"
+#include "lists/places.h"
 #include "lists/table.h"
 #include "store/lists.h"
 
@@ -70,6 +72,11 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->where);
 		free(feeds->json);
 		free(feeds->set);
+		free(feeds->country);
+		free(feeds->not_country);
+		free(feeds->continent);
+		free(feeds->asn);
+		free(feeds->mmdb);
 		free(feeds->end);
 		free(feeds->ca);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
@@ -99,6 +106,11 @@ struct xb_list_choice feed_config_choice(const struct feed_config *feed)
 				       .where = feed->where,
 				       .json = feed->json,
 				       .set = feed->set,
+				       .country = feed->country,
+				       .not_country = feed->not_country,
+				       .continent = feed->continent,
+				       .asn = feed->asn,
+				       .mmdb = feed->mmdb,
 				       .bounded = feed->bounded,
 				       .most_wrong = feed->most_wrong};
 }
@@ -158,6 +170,36 @@ static int set_where(const struct config_key *key, void *section, const char *va
 static int set_json(const struct config_key *key, void *section, const char *value)
 {
 	int error = xb_json_paths_check(value);
+
+	return error ? error : config_text(key, section, value);
+}
+
+static int check_places(const struct config_key *key, void *section, const char *value,
+			const struct xb_list_choice *choice)
+{
+	int error = xb_places_check(choice);
+
+	return error ? error : config_text(key, section, value);
+}
+
+static int set_country(const struct config_key *key, void *section, const char *value)
+{
+	return check_places(key, section, value, &(struct xb_list_choice){.country = value});
+}
+
+static int set_continent(const struct config_key *key, void *section, const char *value)
+{
+	return check_places(key, section, value, &(struct xb_list_choice){.continent = value});
+}
+
+static int set_asn(const struct config_key *key, void *section, const char *value)
+{
+	return check_places(key, section, value, &(struct xb_list_choice){.asn = value});
+}
+
+static int set_mmdb(const struct config_key *key, void *section, const char *value)
+{
+	int error = xb_mmdb_conditions_check(value);
 
 	return error ? error : config_text(key, section, value);
 }
@@ -222,6 +264,11 @@ const struct config_key feed_keys[] = {
 	KEY("where", set_where, where),
 	KEY("json-path", set_json, json),
 	KEY("set", config_text, set),
+	KEY("country", set_country, country),
+	KEY("not-country", set_country, not_country),
+	KEY("continent", set_continent, continent),
+	KEY("asn", set_asn, asn),
+	KEY("mmdb-path", set_mmdb, mmdb),
 	KEY("skip-bad", set_skip_bad, most_wrong, UINT32_MAX),
 	KEY("verdict", config_verdict, terms),
 	KEY("scope", config_scope, terms),
@@ -292,6 +339,19 @@ static void mix_text(uint64_t *hash, const char *text)
 	mix(hash, text ?: "", strlen(text ?: "") + 1);
 }
 
+static void mix_places(uint64_t *hash, const struct feed_config *feed)
+{
+	const struct xb_list_choice choice = feed_config_choice(feed);
+
+	if (!xb_places_are_asked(&choice) && !choice.mmdb)
+		return;
+	mix_text(hash, choice.country);
+	mix_text(hash, choice.not_country);
+	mix_text(hash, choice.continent);
+	mix_text(hash, choice.asn);
+	mix_text(hash, choice.mmdb);
+}
+
 void feed_config_terms(const struct feed_config *feed, char out[32])
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -318,5 +378,6 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	}
 	if (feed->set)
 		mix_text(&hash, feed->set);
+	mix_places(&hash, feed);
 	snprintf(out, 32, "%016" PRIx64, hash);
 }

@@ -19,7 +19,8 @@ struct feed_config {
 	char *list;   /* NULL: of the feed's name */
 	char *format; /* NULL: the first line decides */
 	char *zone;   /* the domain of the zone; NULL: the file names it, or has none */
-	char *column, *where, *json, *set; /* as struct xb_list_choice has them */
+	/* As struct xb_list_choice has them. */
+	char *column, *where, *json, *set, *country, *not_country, *continent, *asn, *mmdb;
 	bool bounded;
 	uint64_t most_wrong;
 	char *end; /* how the list has to end; NULL: any way */
