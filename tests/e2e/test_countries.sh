@@ -17,7 +17,7 @@ database()
 		printf '%s\n' "$network"
 	done | python3 -c 'import json, sys
 print(json.dumps({line.split("=")[0]: {"country": {"iso_code": line.strip().split("=")[1]}} for line in sys.stdin}))' |
-		python3 "$root/tests/support/mmdb.py" "$1" GeoLite2-Country
+		python3 "$root/tests/support/mmdbfile.py" "$1" GeoLite2-Country
 }
 
 some_database() { database "$T/db.mmdb" 5.9.0.0/17=DE 5.9.128.0/17=DE 5.10.0.0/16=FR 2a01:4f8::/32=DE 5.11.0.0/16=ZZ; }

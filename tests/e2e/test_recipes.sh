@@ -188,7 +188,7 @@ country_database()
 	python3 -c 'import json, sys
 words = sys.argv[1:]
 print(json.dumps({at: {"country": {"iso_code": code}} for at, code in zip(words[::2], words[1::2])}))' "$@" |
-		python3 "$root/tests/support/mmdb.py" "$T/new.mmdb" GeoLite2-Country
+		python3 "$root/tests/support/mmdbfile.py" "$T/new.mmdb" GeoLite2-Country
 	mv "$T/new.mmdb" /var/lib/GeoIP/GeoLite2-Country.mmdb
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes MaxMind DB files, format 2.0: https://maxmind.github.io/MaxMind-DB. As a program, makes one of a JSON text that
-maps networks to values: mmdb.py FILE.mmdb [TYPE] <NETWORKS.json."""
+maps networks to values: mmdbfile.py FILE.mmdb [TYPE] <NETWORKS.json."""
 import ipaddress
 import json
 import struct
