@@ -134,6 +134,11 @@ MODES = {
     "to-https": lambda _: reply("301 Moved", {"Location": "https://%s:%d/list" % (HOST, PORTS[0])}),
     "moved": lambda request: good(request) if "/elsewhere" in request else
     reply("301 Moved", {"Location": "/elsewhere"}),
+    "known": lambda request: good(request) if "|key: hidden-key|" in "|%s" % request.replace("\r\n", "|") and
+    "authorization: basic sglkzgvuoldvcmq=" in request else reply("401 Unauthorized", {}),
+    "to-another": lambda request: good(request) if "/elsewhere" in request else
+    reply("302 Found", {"Location": "https://other.example:%d/back" % PORTS[0]}) if "/list" in request else
+    reply("302 Found", {"Location": "https://%s:%d/elsewhere" % (HOST, PORTS[0])}),
     "403": lambda _: reply("403 Forbidden", {}, PAGE),
     "404": lambda _: reply("404 Not Found", {}, addresses()),
     "429": lambda _: reply("429 Too Many Requests", {"Retry-After": "3"}),

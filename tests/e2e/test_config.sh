@@ -91,7 +91,18 @@ t_what_is_refused()
 		[feed a] url = ftp://x/~wrong.conf:2: a URL begins with
 		[feed a] url = file://host/x~wrong.conf:2: a URL begins with
 		[feed ../x] url = https://x/~wrong.conf:2: invalid feed name '\.\./x'
-		[feed a] every = 1h~wrong.conf: \[feed a\] has no url
+		[feed a] every = 1h~wrong.conf: \[feed a\] has no url, and no file
+		[feed] file = /a/b~wrong.conf: \[feed a\]: it has url and file: only one can be
+		[feed b] file = a~wrong.conf: \[feed b\]: not the whole path of a file: 'a'
+		[feed] country = Germany~wrong.conf:3: a country is its code of two letters
+		[feed] not-country = EU~wrong.conf:3: a country is its code of two letters
+		[feed] continent = DE~wrong.conf:3: a continent is AF
+		[feed] asn = AS~wrong.conf:3: the number of an AS is
+		[feed] mmdb-path = a..b~wrong.conf:3: a path has keys
+		[feed] country = DE\nnot-country = AT~wrong.conf: \[feed a\]: these countries, or all but some
+		[feed] country = DE\nformat = plain~\[feed a\]: the format plain does not say that
+		[feed] header-file = /etc/passwd~wrong.conf:3: others than root can read /etc/passwd
+		[feed] user-file = /nowhere/user~wrong.conf:3: cannot use /nowhere/user
 		[feed] [feed b]\nurl = https://x/\nlist = a~fill the same list
 		[feed] ca = /nowhere/ca.crt
 		[feed] ca = /etc

@@ -26,6 +26,44 @@ one_that_stands_is_ended() { why_is 'not done in time, and ended' || { has_stopp
 why_is() { ctl feeds | contains "^  why      $1"; }
 ends_with_it() { ! kill -0 "$1" 2>/dev/null; }
 
+knows() { grep -c "GET /$1 .*\(key: hidden\|authorization\)" -i "$T/requests"; }
+
+# To the host of the URL, and to no other, nor to that one by way of another.
+t_a_feed_says_who_asks()
+{
+	begin
+	certify server 'feeds.example,DNS:other.example' ca
+	name_server 'feeds.example other.example'
+	echo 'Key: hidden-key' >"$T/header"
+	echo 'Hidden:Word' >"$T/user"
+	chmod 0600 "$T/header" "$T/user"
+	mode known
+	configure 'every = 1h' "header-file = $T/header" "user-file = $T/user"
+	agent
+	wait_for "the list" has_outcome main updated
+	mode to-another
+	echo 2 >"$T/version"
+	ends_as updated
+	[[ $(grep -c '^to-another get /\(list\|back\|elsewhere\) ' "$T/requests") -eq 3 ]] || fail "$(cat "$T/requests")"
+	[[ $(knows list) -eq 1 && $(knows back) -eq 0 && $(knows elsewhere) -eq 0 ]] || fail "$(cat "$T/requests")"
+	# The file is read anew with each fetch.
+	chmod 0640 "$T/header"
+	ends_as no-key
+	why_is "cannot read $T/header: others than root can read it\$"
+	chmod 0600 "$T/header"
+	echo 'no header' >"$T/header"
+	ends_as no-key
+	why_is "$T/header has another line than headers, such as 'Key: VALUE'\$"
+	printf 'A: b\nKey: hidden-key\n\n' >"$T/header"
+	echo hidden >"$T/user"
+	ends_as no-key
+	why_is "$T/user has no line USER:PASSWORD alone\$"
+	echo 'Hidden:Word' >"$T/user"
+	mode known
+	ends_as unchanged
+	! grep -rq 'idden' "$state/feeds" "$T/agent.err" || fail "a secret is told"
+}
+
 # In place of bloomd-fetch, one that answers whatever $T/bin/lie says.
 t_answers_that_are_lies()
 {

@@ -6,8 +6,10 @@
 #include "fetch/wire.h"
 
 struct credentials {
-	char key[FETCH_HEADER_MAX]; /* "": none */
-	char *cert, *cert_key;	    /* PEM; NULL: none */
+	char key[FETCH_HEADER_MAX];	/* "": none */
+	char headers[FETCH_SECRET_MAX]; /* lines, each "NAME: VALUE" and its end; "": none */
+	char user[FETCH_SECRET_MAX];	/* "USER:PASSWORD"; "": none */
+	char *cert, *cert_key;		/* PEM; NULL: none */
 	size_t cert_size, cert_key_size;
 	int socket; /* connected; -1: none */
 };

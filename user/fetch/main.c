@@ -30,6 +30,8 @@ static bool read_request(struct fetch_request *request)
 	close(FETCH_REQUEST_FD);
 	return request->kind < FETCH_KINDS && wire_text_ok(request->url, sizeof(request->url)) &&
 	       memchr(request->ca, '\0', sizeof(request->ca)) &&
+	       memchr(request->header_file, '\0', sizeof(request->header_file)) &&
+	       memchr(request->user_file, '\0', sizeof(request->user_file)) &&
 	       memchr(request->key_file, '\0', sizeof(request->key_file)) &&
 	       memchr(request->cert, '\0', sizeof(request->cert)) &&
 	       memchr(request->cert_key, '\0', sizeof(request->cert_key)) &&

@@ -26,6 +26,8 @@ struct transfer {
 	struct body *body;
 	struct fetch_result *result;
 	CURL *curl;
+	struct curl_slist *headers; /* of all requests */
+	struct curl_slist *known;   /* and of those to the host that may know who asks */
 	char errors[CURL_ERROR_SIZE];
 	/* Of the present answer. */
 	bool framed, packed, unknown;
@@ -216,6 +218,37 @@ static int socket_is_connected(void *context, curl_socket_t fd, curlsocktype pur
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
+/* Those that say who asks, and then the others. */
+static struct curl_slist *known_headers(const struct credentials *credentials,
+					const struct curl_slist *others)
+{
+	struct curl_slist *list = NULL;
+	char line[FETCH_SECRET_MAX];
+
+	for (const char *at = credentials->headers; *at; at += *at == '\n') {
+		size_t size = strcspn(at, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)size, at);
+		list = curl_slist_append(list, line) ?: list;
+		at += size;
+	}
+	for (; others; others = others->next)
+		list = curl_slist_append(list, others->data) ?: list;
+	return list;
+}
+
+/* Whether this request says who asks. */
+static CURLcode introduce(const struct transfer *transfer, bool known)
+{
+	const char *user = transfer->credentials->user;
+	CURLcode bad = curl_easy_setopt(transfer->curl, CURLOPT_HTTPHEADER,
+					known ? transfer->known : transfer->headers);
+
+	return bad
+		       ?: curl_easy_setopt(transfer->curl, CURLOPT_USERPWD,
+					   known && *user ? user : NULL);
+}
+
 /* For a server that knows us. */
 static CURLcode set_up_known(const struct transfer *transfer)
 {
@@ -242,7 +275,7 @@ static CURLcode set_up_known(const struct transfer *transfer)
 	return bad;
 }
 
-static bool set_up(struct transfer *transfer, struct curl_slist *headers)
+static bool set_up(struct transfer *transfer)
 {
 	CURL *curl = transfer->curl;
 	struct curl_blob blob = {certificates.text, certificates.size, CURL_BLOB_NOCOPY};
@@ -264,7 +297,8 @@ static bool set_up(struct transfer *transfer, struct curl_slist *headers)
 	SET(CURLOPT_TIMEOUT, (long)transfer->request->seconds);
 	SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)transfer->request->max_bytes);
 	SET(CURLOPT_USERAGENT, "xdp-bloom/0.1");
-	SET(CURLOPT_HTTPHEADER, headers);
+	SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	SET(CURLOPT_FILETIME, 1L);
 	SET(CURLOPT_ERRORBUFFER, transfer->errors);
 	SET(CURLOPT_HEADERFUNCTION, on_header);
@@ -411,18 +445,33 @@ static bool follow(struct transfer *transfer, char url[FETCH_URL_MAX], unsigned 
 	return false;
 }
 
+/* Scheme, host and port, as far as they are written in the same way. */
+static bool is_same_origin(const char *one, const char *other)
+{
+	const char *host = strstr(one, "://");
+	size_t size = host ? (size_t)(host + 3 - one) + strcspn(host + 3, "/?#") : 0;
+
+	return size && !strncasecmp(one, other, size) && strchr("/?#", other[size]);
+}
+
 static void request_all(struct transfer *transfer)
 {
 	char url[FETCH_URL_MAX];
 	unsigned int hops = 0;
+	bool known = true;
 	CURLcode code;
 
 	strcpy(url, transfer->request->url);
 	do {
 		transfer->result->outcome = FETCH_OUTCOME_COUNT;
 		begin_answer(transfer);
-		curl_easy_setopt(transfer->curl, CURLOPT_URL, url);
-		code = curl_easy_perform(transfer->curl);
+		/* What says who asks does not come back by way of another host. */
+		known = known && is_same_origin(transfer->request->url, url);
+		code = introduce(transfer, known);
+		if (!code)
+			code = curl_easy_setopt(transfer->curl, CURLOPT_URL, url);
+		if (!code)
+			code = curl_easy_perform(transfer->curl);
 		if (code) {
 			transfer->result->status = (uint32_t)status_of(transfer);
 			tell_failure(transfer, code);
@@ -441,12 +490,14 @@ void transfer_run(const struct fetch_request *request, const struct credentials 
 				    .body = body,
 				    .result = result,
 				    .curl = curl_easy_init()};
-	struct curl_slist *headers = headers_of(request, credentials);
 
-	if (!transfer.curl || !set_up(&transfer, headers))
+	transfer.headers = headers_of(request, credentials);
+	transfer.known = known_headers(credentials, transfer.headers);
+	if (!transfer.curl || !set_up(&transfer))
 		result_set(result, FETCH_FAILED, "libcurl refuses its options");
 	else
 		request_all(&transfer);
 	curl_easy_cleanup(transfer.curl);
-	curl_slist_free_all(headers);
+	curl_slist_free_all(transfer.headers);
+	curl_slist_free_all(transfer.known);
 }

@@ -21,6 +21,7 @@ enum {
 #define FETCH_POST_MAX	 2048
 #define FETCH_SOCKET_MAX 108 /* as of struct sockaddr_un */
 #define FETCH_HEADER_MAX 256
+#define FETCH_SECRET_MAX 4096 /* of a file with headers, or with a user */
 #define FETCH_DETAIL_MAX 256
 
 #define FETCH_MAGIC 0x78626632
@@ -43,6 +44,10 @@ struct fetch_request {
 	char ca[FETCH_PATH_MAX];	 /* file of certificates; "": those of the system */
 	char etag[FETCH_HEADER_MAX];	 /* of the last good answer; "": none */
 	char modified[FETCH_HEADER_MAX]; /* its Last-Modified */
+	/* Of lists, for a server that wants to know who asks; "": there is none. They go to the
+	 * host that `url` names alone. */
+	char header_file[FETCH_PATH_MAX]; /* headers to send, a line each */
+	char user_file[FETCH_PATH_MAX];	  /* user:password */
 	/* Not of lists; "": there is none. Redirects are not followed then, nor proxies asked. */
 	char key_file[FETCH_PATH_MAX]; /* has the key to send */
 	char cert[FETCH_PATH_MAX];     /* file of a client certificate, and of its key */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,7 +11,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-ssize_t beforehand_read(const char *path, void *out, size_t room)
+static bool is_private(const struct stat *about)
+{
+	return !(about->st_mode & (S_IRWXG | S_IRWXO)) &&
+	       (!about->st_uid || about->st_uid == geteuid());
+}
+
+static ssize_t read_file(const char *path, void *out, size_t room, bool private)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat about;
@@ -19,10 +26,24 @@ ssize_t beforehand_read(const char *path, void *out, size_t room)
 	if (fd < 0)
 		return -1;
 	errno = EINVAL;
-	if (!fstat(fd, &about) && S_ISREG(about.st_mode))
+	if (fstat(fd, &about) || !S_ISREG(about.st_mode))
+		;
+	else if (private && !is_private(&about))
+		errno = EPERM;
+	else
 		got = read(fd, out, room);
 	close(fd);
 	return got;
+}
+
+ssize_t beforehand_read(const char *path, void *out, size_t room)
+{
+	return read_file(path, out, room, false);
+}
+
+ssize_t beforehand_read_private(const char *path, void *out, size_t room)
+{
+	return read_file(path, out, room, true);
 }
 
 int beforehand_connect(const char path[BEFOREHAND_SOCKET], uint32_t seconds)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -95,6 +96,19 @@ int config_secret(const struct config_key *key, void *section, const char *value
 {
 	int error = config_check_secret(value, key->most);
 
+	return error ? error : config_text(key, section, value);
+}
+
+/* What opens a door at somebody else's is for nobody but root. */
+int config_private(const struct config_key *key, void *section, const char *value)
+{
+	struct stat about;
+	int error = check_file(value, key->most, &about);
+
+	if (!error &&
+	    (about.st_mode & (S_IRWXG | S_IRWXO) || (about.st_uid && about.st_uid != geteuid())))
+		error = xb_input_error("others than root can read %s: chown root, chmod go=",
+				       value);
 	return error ? error : config_text(key, section, value);
 }
 

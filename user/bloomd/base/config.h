@@ -83,8 +83,8 @@ struct config_key {
 
 /* For fields of char *, which the section owns: any text; the name of a list, which is not the
  * allowlist's own; a group that is there; the whole path of a file that is there, and of one that
- * not everybody can read. */
-config_set config_text, config_list, config_group, config_file, config_secret;
+ * not everybody can read; or nobody but its owner, root. */
+config_set config_text, config_list, config_group, config_file, config_secret, config_private;
 
 /* For the octal mode of a socket, such as 0660 (unsigned int); "90s", "1h" and the like, from 1 to
  * the most (uint32_t, seconds); a whole number from 1 to the most, and 1 to 1 GiB, "64m" and the

@@ -65,6 +65,7 @@ void feed_config_free(struct feed_config *feeds)
 		struct feed_config *next = feeds->next;
 
 		free(feeds->url);
+		free(feeds->file);
 		free(feeds->list);
 		free(feeds->format);
 		free(feeds->zone);
@@ -79,6 +80,8 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->mmdb);
 		free(feeds->end);
 		free(feeds->ca);
+		free(feeds->header_file);
+		free(feeds->user_file);
 		free((struct xb_entry *)(uintptr_t)feeds->guard.canaries);
 		xb_arena_free(&feeds->names);
 		free(feeds);
@@ -256,6 +259,9 @@ static int set_canary(const struct config_key *key, void *section, const char *v
 
 const struct config_key feed_keys[] = {
 	KEY("url", set_url, url),
+	KEY("file", config_text, file),
+	KEY("header-file", config_private, header_file, FETCH_PATH_MAX),
+	KEY("user-file", config_private, user_file, FETCH_PATH_MAX),
 	KEY("every", config_seconds, every, YEAR),
 	KEY("list", config_list, list),
 	KEY("format", set_format, format),
@@ -309,7 +315,10 @@ static int check_one(struct config *config, const struct feed_config *feed)
 	if (error)
 		return error;
 	if (!feed->url)
-		return xb_input_error("[feed %s] has no url", feed->name);
+		return xb_input_error("[feed %s] has no url, and no file", feed->name);
+	if ((feed->header_file || feed->user_file) && !has_scheme(feed->url, "https://"))
+		return xb_input_error("[feed %s] says who asks, which only https:// keeps secret",
+				      feed->name);
 	if (!strcmp(list, XB_LIST_ALLOW))
 		return xb_input_error("[feed %s] has the name of the allowlist's own list: give it "
 				      "a list of another name",
@@ -318,12 +327,31 @@ static int check_one(struct config *config, const struct feed_config *feed)
 	return owners_add(config, section, feed->name, list);
 }
 
+/* A file stands for its URL. */
+static int take_file(struct feed_config *feed)
+{
+	char url[FETCH_URL_MAX];
+	int error = 0;
+
+	if (!feed->file)
+		return 0;
+	if (feed->url)
+		error = xb_input_error("it has url and file: only one can be");
+	else if (*feed->file != '/' ||
+		 snprintf(url, sizeof(url), "file://%s", feed->file) >= (int)sizeof(url))
+		error = xb_input_error("not the whole path of a file: '%s'", XB_SHOW(feed->file));
+	if (!error)
+		error = set_url(&(struct config_key){.field = offsetof(struct feed_config, url)},
+				feed, url);
+	return error ? xb_error_prefix(error, "[feed %s]", feed->name) : 0;
+}
+
 int feed_config_check(struct config *config)
 {
 	int error = 0;
 
-	for (const struct feed_config *feed = config->feeds; feed && !error; feed = feed->next)
-		error = check_one(config, feed);
+	for (struct feed_config *feed = config->feeds; feed && !error; feed = feed->next)
+		error = take_file(feed) ?: check_one(config, feed);
 	return error;
 }
 

@@ -15,16 +15,17 @@
 struct feed_config {
 	struct feed_config *next; /* in the order of the files */
 	char name[XB_FEED_NAME_MAX + 1];
-	char *url;
-	char *list;   /* NULL: of the feed's name */
-	char *format; /* NULL: the first line decides */
-	char *zone;   /* the domain of the zone; NULL: the file names it, or has none */
+	char *url, *file; /* file: in its place, see feed_config_check() */
+	char *list;	  /* NULL: of the feed's name */
+	char *format;	  /* NULL: the first line decides */
+	char *zone;	  /* the domain of the zone; NULL: the file names it, or has none */
 	/* As struct xb_list_choice has them. */
 	char *column, *where, *json, *set, *country, *not_country, *continent, *asn, *mmdb;
 	bool bounded;
 	uint64_t most_wrong;
-	char *end; /* how the list has to end; NULL: any way */
-	char *ca;  /* NULL: the certificates of the system */
+	char *end;		       /* how the list has to end; NULL: any way */
+	char *header_file, *user_file; /* what says who asks; NULL: nothing does */
+	char *ca;		       /* NULL: the certificates of the system */
 	struct config_terms terms;
 	uint32_t every, time_limit, timeout, max_age; /* seconds; 0: no timeout, any age */
 	uint64_t max_bytes, least_entries;

@@ -84,6 +84,8 @@ static void fill_request(struct fetch_request *request, const struct feed_config
 	};
 	snprintf(request->url, sizeof(request->url), "%s", feed->url);
 	snprintf(request->ca, sizeof(request->ca), "%s", feed->ca ?: "");
+	snprintf(request->header_file, sizeof(request->header_file), "%s", feed->header_file ?: "");
+	snprintf(request->user_file, sizeof(request->user_file), "%s", feed->user_file ?: "");
 	if (conditional && wire_text_ok(state->etag, sizeof(state->etag)))
 		memcpy(request->etag, state->etag, sizeof(request->etag));
 	if (conditional && wire_text_ok(state->modified, sizeof(state->modified)))
