@@ -28,7 +28,11 @@ t_import_of_a_database()
 
 	some_database
 	gzip -k "$T/db.mmdb"
-	for way in "$T/db.mmdb" "$T/db.mmdb.gz" -; do
+	mkdir "$T/GeoLite2-Country_20261101"
+	cp "$T/db.mmdb" "$T/GeoLite2-Country_20261101/GeoLite2-Country.mmdb"
+	echo 'Creative Commons' >"$T/GeoLite2-Country_20261101/LICENSE.txt"
+	tar -C "$T" -czf "$T/db.tar.gz" GeoLite2-Country_20261101
+	for way in "$T/db.mmdb" "$T/db.mmdb.gz" "$T/db.tar.gz" -; do
 		exits 0 import "$way" --list de --country DE --replace --force <"$T/db.mmdb"
 		has de "2a01:4f8::/32 5.9.0.0/16"
 		says '^2 entries \(mmdb\) '
@@ -53,6 +57,9 @@ t_what_is_refused()
 	some_database
 	head -c 1000 "$T/db.mmdb" >"$T/cut.mmdb"
 	head -c 400 /dev/zero >"$T/zeros"
+	tar -C "$T" -cf "$T/other.tar" zeros
+	tar -C "$T" -cf "$T/two.tar" db.mmdb cut.mmdb
+	head -c 1600 "$T/two.tar" >"$T/short.tar"
 	while IFS='~' read -r words reason; do
 		# shellcheck disable=SC2086
 		refused import $words --list x
@@ -66,6 +73,9 @@ t_what_is_refused()
 		$T/db.mmdb --country DE --format hosts~the format hosts does not say that
 		$T/cut.mmdb --country DE~neither a list nor a whole MMDB database
 		$T/zeros~neither a list nor a whole MMDB database
+		$T/other.tar --country DE~a tar archive without a .mmdb file: unpack it first
+		$T/two.tar --country DE~a tar archive with several .mmdb files: unpack it first
+		$T/short.tar --country DE~a damaged tar archive: it may have been cut off
 		/bin/true --country DE~neither a list nor a whole MMDB database
 	END
 }

@@ -9,6 +9,7 @@
 #include "lists/line.h"
 #include "lists/mmdbpath.h"
 #include "lists/places.h"
+#include "lists/tar.h"
 
 #define KNOWN 4096 /* records whose verdict is remembered; most networks share a few */
 
@@ -187,16 +188,26 @@ static int select_networks(struct selection *selection, const struct xb_list_cho
 	return error ? error : end_selection(selection);
 }
 
+/* MaxMind packs its databases with their licence. */
+static bool suits(const char *bytes, size_t size)
+{
+	return xb_mmdb_suits(bytes, size) || xb_tar_suits(bytes, size);
+}
+
 static int take_database(struct xb_reading *reading, char *bytes, size_t size)
 {
 	struct selection *selection = calloc(1, sizeof(*selection));
-	int error;
+	const char *database = bytes;
+	int error = 0;
 
 	if (!selection)
 		return xb_out_of_memory();
 	selection->file = reading->file;
 	reading->file->lines = 0;
-	error = xb_mmdb_open(bytes, size, &selection->db);
+	if (xb_tar_suits(bytes, size))
+		error = xb_tar_find(bytes, size, ".mmdb", &database, &size);
+	if (!error)
+		error = xb_mmdb_open(database, size, &selection->db);
 	if (!error)
 		error = select_networks(selection, reading->choice);
 	xb_places_free(&selection->places);
@@ -205,4 +216,4 @@ static int take_database(struct xb_reading *reading, char *bytes, size_t size)
 }
 
 const struct xb_list_format xb_mmdb_format = {
-	"mmdb", NULL, NULL, .comments = "", .begins = xb_mmdb_suits, .document = take_database};
+	"mmdb", NULL, NULL, .comments = "", .begins = suits, .document = take_database};

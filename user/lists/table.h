@@ -35,7 +35,7 @@ bool xb_listformat_is_binary(const struct xb_reading *reading);
 
 /* While the format is unknown, before the first line: whether a file that begins with these bytes
  * is such a document. */
-#define XB_LIST_LOOK 16 /* bytes that are enough, if the file has as many */
+#define XB_LIST_LOOK 512 /* bytes that are enough, if the file has as many */
 void xb_listformat_look(struct xb_reading *reading, const char *bytes, size_t size);
 
 /* Whether an error at the end of the file is one of the line that it ends in. */
