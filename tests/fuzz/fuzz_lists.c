@@ -58,6 +58,25 @@ static bool has_columns(const char *format)
 	return false;
 }
 
+/* Of files that say where networks are, by a capital letter: 'M' and 'T' are databases. */
+static bool ask_places(uint8_t byte, uint8_t how, struct asked *asked)
+{
+	static const struct xb_list_choice choices[] = {
+		{.country = "DE,AT"}, {.not_country = "DE"}, {.continent = "EU"},
+		{.asn = "64500,AS1"}, {.mmdb = "."},	     {.mmdb = "country.iso_code=DE|1|true"},
+		{.mmdb = "[],[][].a"}};
+	bool database = byte == 'M' || byte == 'T';
+
+	if (!database && byte != 'D' && byte != 'P' && byte != 'Q')
+		return false;
+	asked->choice = choices[how % (database ? 7 : 4)];
+	asked->format = byte == 'M'   ? "mmdb"
+			: byte == 'D' ? "delegated"
+			: byte == 'P' ? "places"
+				      : NULL;
+	return true;
+}
+
 /* Takes the bytes that say so off the input. A capital letter: told by the file, but for the
  * choice. */
 static struct asked ask(const uint8_t **data, size_t *size)
@@ -70,7 +89,7 @@ static struct asked ask(const uint8_t **data, size_t *size)
 
 	*data += taken;
 	*size -= taken;
-	if (!chooses)
+	if (!chooses || ask_places(byte, how, &asked))
 		return asked;
 	if (json || byte == 'J')
 		asked.choice.json = PICK(paths, how);

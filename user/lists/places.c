@@ -219,8 +219,9 @@ int xb_places_end(const struct xb_places *places, struct xb_listfile *file)
 				      *missing == 'A' ? "an" : "a", missing);
 	error = note_absent(places, file);
 	if (!error && places->nowhere)
-		error = xb_line_unknown(file, file->lines,
-					"%" PRIu64 " networks without a country are not listed",
-					places->nowhere);
+		error = xb_line_note(file, 0,
+				     "%" PRIu64 " network%s without a country %s not listed",
+				     places->nowhere, places->nowhere == 1 ? "" : "s",
+				     places->nowhere == 1 ? "is" : "are");
 	return error;
 }

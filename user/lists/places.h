@@ -56,8 +56,8 @@ enum xb_place_verdict {
 
 enum xb_place_verdict xb_places_judge(struct xb_places *places, const struct xb_place *place);
 
-/* After the last network: an input error if none says what was asked for. Notes, as of the last
- * line, asked countries that there are none of, and how many networks are nowhere. */
+/* After the last network: an input error if none says what was asked for. Notes
+ * asked countries that there are none of, and how many networks are nowhere. */
 int xb_places_end(const struct xb_places *places, struct xb_listfile *file);
 
 #endif

@@ -252,11 +252,11 @@ TEST(networks_without_a_country)
 				    "France"));
 	end_database(24);
 	check_choice(CHOOSE(.not_country = "DE"),
-		     "mmdb: 192.0.2.32/27; 1 unknown (6: 4 networks without a country are not "
-		     "listed)");
+		     "mmdb: 192.0.2.32/27; note 0: 4 networks without a country are not listed");
 	check_choice(CHOOSE(.not_country = "DE,AT"),
-		     "mmdb: 192.0.2.32/27; 2 unknown (6: no network is in the country AT, 6: "
-		     "4 networks without a country are not listed)");
+		     "mmdb: 192.0.2.32/27; note 0: no network is in the country AT; note 0: 4 "
+		     "networks without a country "
+		     "are not listed");
 	check_choice(CHOOSE(.country = "FR"), "mmdb: 192.0.2.32/27");
 	check_choice(CHOOSE(.mmdb = "registered_country.iso_code=FR"), "mmdb: 192.0.2.96/27");
 }
