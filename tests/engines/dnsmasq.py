@@ -1,44 +1,95 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""dnsmasq: domains with addresses that lead nowhere, and servers to ask."""
+"""dnsmasq: domains with addresses that lead nowhere, servers to ask, records, and patterns.
+
+What the product leaves out although the engine refuses A and AAAA:
+- `*a.example`, a pattern that ends within a label: no entry can say it. Where it lets pass, all of the domain around does.
+- A domain that has a server or a record beside its addresses: queries of other types pass there.
+- `.example.com` of which dnsmasq takes the dots away is no difference.
+What it lists although the engine sends queries for AAAA to the servers that it asks for everything else:
+- A name with 0.0.0.0 alone, since 2.86: lists are written so for all versions, and before 2.86 AAAA got no answer."""
 import engine
 
 PACKAGES = ("dnsmasq-base",)
 NAMES = True
 
+FORWARDS = {"192.0.2.99", "2001:db8::99"}        # what servers answer
+NOWHERE = {"0.0.0.0", "::", "127.0.0.1", "::1"}
 
-def name(draw):
-    return ".".join([draw.choice("ab") for _ in range(draw.randrange(3))] + ["example"])
+
+def name(draw, least=0):
+    return ".".join([draw.choice("ab") for _ in range(draw.randrange(least, 4))] + ["example"])
+
+
+def pattern(draw):
+    return draw.choice([""] * 12 + [".", "*.", "*"]) + name(draw, 1)
+
+
+def line(draw):
+    kind = draw.randrange(12)
+    domains = "/".join(pattern(draw) for _ in range(draw.choice((1, 1, 1, 2))))
+    if kind < 5:
+        return "address=/%s/%s" % (domains, draw.choice(("", "#", "0.0.0.0", "::", "127.0.0.1", "::1")))
+    if kind < 6:
+        return "address=/%s/%s" % (domains, draw.choice(("192.0.2.9", "2001:db8::9")))
+    if kind < 8:
+        return "local=/%s/" % domains
+    if kind < 10:
+        return "server=/%s/%s" % (domains, draw.choice(("#", "127.0.0.1#5300", "")))
+    return draw.choice(("host-record=%s,192.0.2.9", "mx-host=%s,mail.example,5", "host-record=%s,0.0.0.0",
+                        "txt-record=%s,x", "cname=%s,elsewhere.test")) % name(draw, 1)
 
 
 def make(draw):
-    lines = ["address=/%s/%s" % (name(draw), draw.choice(("", "0.0.0.0"))) for _ in range(draw.randint(1, 4))]
-    questions = {name(draw) for _ in range(20)} | {"other"}
+    lines = [line(draw) for _ in range(draw.randint(1, 7))]
+    if draw.randrange(3) == 0:
+        lines = ["%s # why" % each for each in lines]
+    questions = {name(draw) for _ in range(12)} | {"a" + name(draw) for _ in range(3)} | {"other", "example"}
+    lines.insert(draw.randrange(len(lines) + 1), "local=/z.example/")       # a file that lists nothing is refused
     return "\n".join(lines) + "\n", sorted(questions), {"format": "dnsmasq"}
+
+
+def is_refused(asked):
+    """By both families; what the file says nothing of goes to the servers."""
+    first = engine.ask(asked)
+    second = engine.ask(asked, kind=28)
+    return (set(first.addresses) <= NOWHERE and set(second.addresses) <= NOWHERE | FORWARDS)
 
 
 class Dnsmasq:
     def __init__(self, root):
         self.root, self.version = root, root.version("dnsmasq-base")
+        self.servers = root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-p", "5300",
+                                  "-x", "/work/servers", *["--address=/#/" + each for each in FORWARDS])
+        engine.wait_for("servers", lambda: engine.ask("probe", port=5300, tries=1, patience=0.2), self.servers)
 
     def refused(self, text, questions):
         self.root.file("conf", text)
-        # What passes leads to an address.
-        server = self.root.start("dnsmasq", "-k", "-C", "/work/conf", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1", "-x",
-                                 "/work/pid", "--address=/#/192.0.2.9")
+        server = self.root.start("dnsmasq", "-k", "-C", "/work/conf", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1",
+                                 "-x", "/work/pid", "--server=127.0.0.1#5300")
         try:
             engine.wait_for("dnsmasq", lambda: engine.ask("probe", tries=1, patience=0.2), server)
-            answers = {asked: engine.ask(asked) for asked in questions}
+            return {asked for asked in questions if is_refused(asked)}
         finally:
             engine.stop(server)
-        return {asked for asked, answer in answers.items() if not answer or "192.0.2.9" not in answer.addresses}
 
     def close(self):
-        pass
+        engine.stop(self.servers)
 
 
 def engines(root):
     return [Dnsmasq(root)]
 
 
-def is_left_out(_text, _asked, _reading):
+def is_left_out(text, asked, _reading):
+    """A server, a record, or a pattern decides of the name."""
+    for each in text.splitlines():
+        option, value = each.split(" #")[0].split("=", 1)
+        if option in ("address", "local") and "*" not in each:
+            continue
+        domains = value.split("/")[1:-1] if "/" in value else [value.split(",")[0]]
+        for domain in domains:
+            if domain.startswith("*"):
+                domain = domain.split(".", 1)[1]
+            if ("." + asked).endswith("." + domain.lstrip(".")):
+                return True
     return False

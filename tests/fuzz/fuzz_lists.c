@@ -128,16 +128,17 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 	must(!xb_entry_compare(&again, &item->entry));
 }
 
-/* A line is understood, or left out as a whole; but of several domains in a line of dnsmasq some
- * may be exceptions that are none, and a line of JSON, XML or any text may have several
- * values. */
+/* A line is understood, or left out as a whole; but where lines are judged together, some of what
+ * a line says may have no effect, and a line of JSON, XML or any text may have several values. */
 static void check_unknown(const struct xb_listfile *file)
 {
-	bool in_part = !strcmp(file->format, "dnsmasq") || !strcmp(file->format, "json") ||
-		       !strcmp(file->format, "firewalld") || !strcmp(file->format, "extract") ||
-		       !strcmp(file->format, "crowdsec");
+	static const char *const in_parts[] = {"dnsmasq", "smartdns",  "hosts",	  "adblock",
+					       "json",	  "firewalld", "extract", "crowdsec"};
+	bool in_part = false;
 	uint64_t line = 0;
 
+	for (size_t i = 0; i < sizeof(in_parts) / sizeof(in_parts[0]); i++)
+		in_part |= !strcmp(file->format, in_parts[i]);
 	for (size_t i = 0; i < file->unknown; i++) {
 		must(file->first_unknown[i].line >= line && file->first_unknown[i].line);
 		line = file->first_unknown[i].line;

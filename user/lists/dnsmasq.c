@@ -1,26 +1,148 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of domains that are configurations of forwarders: dnsmasq and smartdns. Both cover a domain
- * and all below it. */
+/*
+ * Lists of domains that are configurations of forwarders: dnsmasq and smartdns. Queries for A and
+ * for AAAA are answered each by the nearest line that speaks of them. A name is refused if both get
+ * nothing, or addresses that lead nowhere. Many lists give it 0.0.0.0 alone, and some versions then
+ * ask servers for AAAA; it is refused all the same, unless the file says more of AAAA.
+ */
+#include <errno.h>
+#include <stdio.h>
+
 #include "lists/format.h"
-#include "lists/line.h"
+#include "lists/judge.h"
+
+#define BIT(number) (1U << (number))
+
+enum { FOR_A, FOR_AAAA, FAMILIES };
+
+static const char only_a[] = "is refused to queries for A alone";
+static const char only_aaaa[] = "is refused to queries for AAAA alone";
+
+/* By what becomes of queries for both; the line of the first that passes, or else of A, decides.
+ * alone: what refuses A means AAAA, too, of which nothing is said. */
+static void judge_families(struct xb_judgement *now, const uint32_t verdict[FAMILIES],
+			   const uint32_t line[FAMILIES], bool alone)
+{
+	bool a = verdict[FOR_A] == XB_VERDICT_REFUSED,
+	     aaaa = verdict[FOR_AAAA] == XB_VERDICT_REFUSED;
+
+	now->why = a == aaaa ? NULL : a ? only_a : only_aaaa;
+	now->verdict = a && (aaaa || alone) ? XB_VERDICT_REFUSED : XB_VERDICT_OPEN;
+	now->by = line[FOR_A];
+	for (int family = FAMILIES - 1; family >= 0; family--) {
+		if (verdict[family] != XB_VERDICT_PASSES)
+			continue;
+		*now = (struct xb_judgement){
+			.held = now->held, .verdict = XB_VERDICT_PASSES, .by = line[family]};
+	}
+}
+
+/* Of an address: which of the four it is, in the order in which formats number them. */
+enum { NOWHERE_A, NOWHERE_AAAA, LEADS_A, LEADS_AAAA, NO_ADDRESS };
+
+static unsigned int read_address(const char *text)
+{
+	struct xb_entry entry;
+
+	if (strchr(text, '/') || xb_entry_parse(text, strlen(text), NULL, &entry, NULL)) {
+		xb_error_clear();
+		return NO_ADDRESS;
+	}
+	return (xb_line_is_nowhere(text) ? NOWHERE_A : LEADS_A) + xb_entry_is_ipv6(&entry);
+}
+
+/* Of a domain, without the dots in front: `*.` says below it, another `*` is a pattern. */
+struct pattern {
+	const char *domain; /* which holds all that is meant */
+	bool below, partial;
+};
+
+static struct pattern read_pattern(const char *text)
+{
+	struct pattern pattern = {.domain = text + strspn(text, ".")};
+	const char *dot;
+
+	if (*pattern.domain != '*')
+		return pattern;
+	dot = strchr(pattern.domain, '.');
+	pattern.below = true;
+	pattern.partial = pattern.domain[1] != '.';
+	pattern.domain = dot ? dot + 1 : "";
+	return pattern;
+}
+
+/* What is listed elsewhere may pass, too: of nothing in the file can one be sure. */
+static int refuse_other_file(struct xb_reading *reading, const char *line)
+{
+	reading->hopeless = true;
+	return xb_input_error("'%s' takes more from another file, which may let pass what this one "
+			      "lists: put them together, without this line",
+			      XB_SHOW(line));
+}
 
 /*
  * dnsmasq: `address=/a/b/` and an address, or none; `server=/a/b/` and `local=/a/b/` without a
- * server to ask. More specific domains take precedence (dnsmasq(8)), so below what the file lists,
- * an address that leads somewhere and a server to ask are exceptions; elsewhere they are a
- * resolver's own business.
+ * server to ask. More specific domains take precedence (dnsmasq(8)); at one domain addresses do,
+ * then servers. Records of a name come before all that.
  */
 
-/* What stands behind `word` and an equals sign, with or without blanks; NULL: something else. */
-static char *value_of(char *line, const char *word)
-{
-	size_t size = strlen(word);
+enum dnsmasq_says {
+	DNSMASQ_LOCAL,
+	DNSMASQ_ZEROS, /* `#`: of both families */
+	DNSMASQ_ADDRESS,
+	DNSMASQ_SERVER = DNSMASQ_ADDRESS + NO_ADDRESS,
+	DNSMASQ_RECORD,
+};
 
-	if (strncmp(line, word, size))
-		return NULL;
-	line += size + strspn(line + size, XB_BLANKS);
-	return *line == '=' ? line + 1 + strspn(line + 1, XB_BLANKS) : NULL;
+static enum xb_verdict judge_dnsmasq_family(const struct xb_said *said, int family, uint32_t *line)
+{
+	const struct {
+		unsigned int says;
+		enum xb_verdict verdict;
+	} order[] = {
+		{DNSMASQ_RECORD, XB_VERDICT_PASSES},
+		{DNSMASQ_SERVER, XB_VERDICT_PASSES},
+		{DNSMASQ_ADDRESS + LEADS_A + (unsigned int)family, XB_VERDICT_PASSES},
+		{DNSMASQ_ADDRESS + NOWHERE_A + (unsigned int)family, XB_VERDICT_REFUSED},
+		{DNSMASQ_ZEROS, XB_VERDICT_REFUSED},
+		{DNSMASQ_LOCAL, XB_VERDICT_REFUSED},
+	};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (!said->count[order[i].says])
+			continue;
+		*line = said->line[order[i].says];
+		return order[i].verdict;
+	}
+	return XB_VERDICT_OPEN;
 }
+
+static void judge_dnsmasq(const struct xb_said *own, const struct xb_said *below,
+			  enum xb_judged whom, struct xb_judgement *now)
+{
+	for (int family = 0; family < FAMILIES; family++) {
+		uint32_t line = 0;
+		enum xb_verdict verdict = XB_VERDICT_OPEN;
+
+		if (whom == XB_JUDGED_BELOW)
+			verdict = judge_dnsmasq_family(below, family, &line);
+		verdict = verdict ?: judge_dnsmasq_family(own, family, &line);
+		if (!verdict)
+			continue;
+		now->held.count[family] = verdict;
+		now->held.line[family] = line;
+	}
+	judge_families(now, now->held.count, now->held.line, true);
+}
+
+static const struct xb_judge dnsmasq_judge = {
+	.judge = judge_dnsmasq,
+	.plain = BIT(DNSMASQ_LOCAL) | BIT(DNSMASQ_ZEROS) | BIT(DNSMASQ_ADDRESS + NOWHERE_A),
+	.lists = BIT(DNSMASQ_LOCAL) | BIT(DNSMASQ_ZEROS) | BIT(DNSMASQ_ADDRESS + NOWHERE_A) |
+		 BIT(DNSMASQ_ADDRESS + NOWHERE_AAAA),
+	.excepts = BIT(DNSMASQ_ADDRESS + LEADS_A) | BIT(DNSMASQ_ADDRESS + LEADS_AAAA) |
+		   BIT(DNSMASQ_SERVER) | BIT(DNSMASQ_RECORD),
+};
 
 static bool detect_dnsmasq(const char *line)
 {
@@ -28,44 +150,134 @@ static bool detect_dnsmasq(const char *line)
 	       !strncmp(line, "local=/", 7);
 }
 
+/* The word in front of an equals sign, with or without blanks; what is behind it goes to *value.
+ * NULL: there is no such sign. */
+static const char *split_option(char *line, char **value)
+{
+	char *equals = strchr(line, '=');
+
+	if (!equals)
+		return NULL;
+	*equals = '\0';
+	*value = xb_line_trim(equals + 1);
+	return xb_line_trim(line);
+}
+
+static bool is_among(const char *word, const char *words)
+{
+	size_t size = strlen(word);
+
+	for (; *words; words += strlen(words) + 1)
+		if (strlen(words) == size && !memcmp(word, words, size))
+			return true;
+	return false;
+}
+
+/* What a line with records gives names; only addresses that lead nowhere are no exception. */
+static int keep_records(struct xb_listfile *file, char *values, bool one)
+{
+	bool leads = false;
+	char *names = values, *value;
+	size_t count = 0;
+	int error = XB_LINE_UNKNOWN;
+
+	while ((value = strsep(&values, ","))) {
+		unsigned int address = read_address(xb_line_trim(value));
+
+		leads |= address == LEADS_A || address == LEADS_AAAA || one;
+		count++;
+	}
+	for (size_t i = 0; leads && i < count; i++, names += strlen(names) + 1) {
+		const char *name = names + strspn(names, XB_BLANKS);
+		int kept = read_address(name) == NO_ADDRESS
+				   ? xb_names_keep_around(file, name, XB_LINE_EXACT, DNSMASQ_RECORD)
+				   : XB_LINE_UNKNOWN;
+
+		if (kept < 0)
+			return kept;
+		error = kept ? error : 0;
+		if (one)
+			break;
+	}
+	return error;
+}
+
+/* Of one domain; those of dnsmasq that stand for all names, or for such without a dot, are unknown.
+ */
+static int keep_dnsmasq(struct xb_listfile *file, const char *domain, unsigned int says,
+			const char *comment)
+{
+	struct pattern pattern = read_pattern(domain);
+	bool lists = dnsmasq_judge.lists & BIT(says);
+	unsigned int more = pattern.below ? XB_SAYS_BELOW : 0;
+
+	if (!strcmp(domain, "#") || (lists && pattern.partial) || (!lists && !*domain))
+		return XB_LINE_UNKNOWN;
+	if (lists)
+		return xb_names_keep(file, pattern.domain, pattern.below ? XB_LINE_MEANT : 0,
+				     says | more, comment);
+	return xb_names_keep_around(file, pattern.domain, 0,
+				    (pattern.partial ? DNSMASQ_RECORD : says) | more);
+}
+
+/* Listings are kept as a whole or not at all, of exceptions each that can be. */
+static int keep_dnsmasq_domains(struct xb_listfile *file, char *domains, unsigned int says,
+				const char *comment)
+{
+	bool lists = dnsmasq_judge.lists & BIT(says);
+	int error = 0, some = XB_LINE_UNKNOWN;
+	const char *domain;
+
+	while (error >= 0 && (domain = strsep(&domains, "/"))) {
+		error = keep_dnsmasq(file, domain, says, comment);
+		if (error && lists)
+			return error;
+		some = error ? some : 0;
+	}
+	return error < 0 ? error : some;
+}
+
 static int parse_dnsmasq(struct xb_reading *reading, char *line)
 {
 	/* `#` right behind the slash is no comment, but an address that says no. */
-	const char *comment = xb_line_comment_apart(line, "#"), *domain;
-	char *address = value_of(line, "address"), *domains = address, *target;
-	unsigned int how = 0;
-	int error = 0;
+	const char *comment = xb_line_comment_apart(line, "#"), *option;
+	char shown[XB_SHOWN + 1], *value = NULL, *target;
+	unsigned int says = DNSMASQ_LOCAL;
+	bool address;
 
-	domains = domains ? domains : value_of(line, "server");
-	domains = domains ? domains : value_of(line, "local");
-	if (!domains || *domains != '/')
+	snprintf(shown, sizeof(shown), "%s", line);
+	option = split_option(line, &value);
+	if (!option)
 		return XB_LINE_UNKNOWN;
-	domains++;
-	target = strrchr(domains, '/');
-	if (!target)
+	if (is_among(option,
+		     "conf-file\0conf-dir\0conf-script\0servers-file\0addn-hosts\0hostsdir\0"))
+		return refuse_other_file(reading, shown);
+	if (is_among(option, "host-record\0"))
+		return keep_records(reading->file, value, false);
+	if (is_among(option, "cname\0mx-host\0txt-record\0srv-host\0ptr-record\0naptr-record\0"
+			     "caa-record\0dns-rr\0interface-name\0dynamic-host\0"))
+		return keep_records(reading->file, value, true);
+	if (is_among(option, "domain\0auth-zone\0synth-domain\0"))
+		return xb_names_keep_around(reading->file, strsep(&value, ","), 0, DNSMASQ_RECORD);
+	address = !strcmp(option, "address");
+	target = strrchr(value, '/');
+	if ((!address && !is_among(option, "server\0local\0")) || *value != '/' || target == value)
 		return XB_LINE_UNKNOWN;
 	*target = '\0';
 	target = xb_line_trim(target + 1);
-	if (*target && !(address && (!strcmp(target, "#") || xb_line_is_nowhere(target))))
-		how = XB_LINE_ALLOW | XB_LINE_DOUBTFUL;
-	while (!error && (domain = strsep(&domains, "/")))
-		error = xb_line_keep_domain(reading->file, domain, how, comment);
-	return error;
+	if (*target && !address)
+		says = DNSMASQ_SERVER;
+	else if (*target)
+		says = !strcmp(target, "#") ? DNSMASQ_ZEROS
+					    : DNSMASQ_ADDRESS + read_address(target);
+	if (address && says == DNSMASQ_SERVER)
+		return XB_LINE_UNKNOWN;
+	return keep_dnsmasq_domains(reading->file, value + 1, says, comment);
 }
 
 static int finish_dnsmasq(struct xb_reading *reading)
 {
-	struct xb_listfile *file = reading->file;
-	int error;
-
-	for (size_t i = 0; i < file->count; i++) {
-		struct xb_item *item = &file->items[i];
-
-		if (item->doubtful)
-			item->doubtful = !xb_line_is_listed(file, &item->entry, false);
-	}
-	error = xb_line_settle(file, "is not an exception: the file lists nothing wider");
-	return error ? error : xb_line_narrower_wins(file);
+	return xb_names_judge(reading->file, &dnsmasq_judge);
 }
 
 const struct xb_list_format xb_dnsmasq_format = {"dnsmasq",	detect_dnsmasq,
@@ -73,27 +285,129 @@ const struct xb_list_format xb_dnsmasq_format = {"dnsmasq",	detect_dnsmasq,
 						 .loose = true, .finish = finish_dnsmasq};
 
 /*
- * smartdns: `address /domain/#`, with `-.` in front of the domain for the name alone, and
- * `domain-rules /domain/ -a #`. Where the domain has a real address, or `-`, or a server to ask, it
- * is an exception, as in dnsmasq.
+ * smartdns: `address /domain/#`, with `-.` in front of the domain for the name alone and `*.` for
+ * what is below it, and `domain-rules /domain/ -a #`. Addresses are inherited from the domain
+ * around, and so are flags: `#`, `-`, and what else makes queries special; but a domain with any
+ * flag inherits none. Versions differ; what counts here is what all of them refuse that know the
+ * line.
  */
 
-/* The domain between slashes behind the word; *rest: what stands behind it. */
-static char *smartdns_domain(char *line, const char *word, char **rest)
-{
-	size_t size = strlen(word);
-	char *end;
+enum smartdns_says {
+	SMARTDNS_NONE, /* `#` */
+	SMARTDNS_NONE_A,
+	SMARTDNS_NONE_AAAA,
+	SMARTDNS_PASSES, /* `-` */
+	SMARTDNS_FLAGS,	 /* others */
+	SMARTDNS_ADDRESS,
+	/* A line has `*.` in front of the domain, or, if said of what is below it, `-.`. */
+	SMARTDNS_NARROWS = SMARTDNS_ADDRESS + NO_ADDRESS,
+	SMARTDNS_NOTHING,
+};
 
-	if (strncmp(line, word, size) || !line[size] || !strchr(XB_BLANKS, line[size]))
-		return NULL;
-	line += size + strspn(line + size, XB_BLANKS);
-	end = *line == '/' ? strchr(line + 1, '/') : NULL;
-	if (!end)
-		return NULL;
-	*end = '\0';
-	*rest = xb_line_trim(end + 1);
-	return line + 1;
+#define SMARTDNS_LISTS                                                                             \
+	(BIT(SMARTDNS_NONE) | BIT(SMARTDNS_NONE_A) | BIT(SMARTDNS_NONE_AAAA) |                     \
+	 BIT(SMARTDNS_ADDRESS + NOWHERE_A) | BIT(SMARTDNS_ADDRESS + NOWHERE_AAAA))
+
+/* What is held of domains around: for each family what flags say, and what addresses say. */
+enum { HELD_FLAGS, HELD_ADDRESS = HELD_FLAGS + FAMILIES };
+
+static void hold(struct xb_said *held, int place, enum xb_verdict verdict, uint32_t line)
+{
+	held->count[place] = verdict;
+	held->line[place] = line;
 }
+
+static void hold_smartdns(struct xb_said *held, const struct xb_said *said, int family)
+{
+	int flags = HELD_FLAGS + family, address = HELD_ADDRESS + family;
+	unsigned int one = SMARTDNS_NONE_A + (unsigned int)family,
+		     leads = SMARTDNS_ADDRESS + LEADS_A + (unsigned int)family,
+		     nowhere = SMARTDNS_ADDRESS + NOWHERE_A + (unsigned int)family;
+
+	if (said->count[SMARTDNS_PASSES])
+		hold(held, flags, XB_VERDICT_PASSES, said->line[SMARTDNS_PASSES]);
+	else if (said->count[SMARTDNS_NONE] || said->count[one])
+		hold(held, flags, XB_VERDICT_REFUSED,
+		     said->line[said->count[SMARTDNS_NONE] ? SMARTDNS_NONE : one]);
+	else if (said->count[SMARTDNS_NONE_A] || said->count[SMARTDNS_NONE_AAAA] ||
+		 said->count[SMARTDNS_FLAGS])
+		hold(held, flags, XB_VERDICT_OPEN, said->line[SMARTDNS_FLAGS]);
+	if (said->count[leads])
+		hold(held, address, XB_VERDICT_PASSES, said->line[leads]);
+	else if (said->count[nowhere])
+		hold(held, address, XB_VERDICT_REFUSED, said->line[nowhere]);
+}
+
+static bool says_anything(const struct xb_said *said)
+{
+	for (int i = 0; i < SMARTDNS_NARROWS; i++)
+		if (said->count[i])
+			return true;
+	return false;
+}
+
+/* What lines say of a domain they say together, whatever stands in front of it. */
+static struct xb_said put_together(const struct xb_said *own, const struct xb_said *below)
+{
+	struct xb_said all = *own;
+
+	for (int i = 0; i < XB_SAYINGS; i++) {
+		all.count[i] += below->count[i];
+		if (!own->count[i])
+			all.line[i] = below->line[i];
+	}
+	return all;
+}
+
+/* `*.` and `-.` hold for all that is said of the domain in release 46: who is not meant then is
+ * judged by what others say, so it passes here. */
+static bool is_narrowed(const struct xb_said *own, const struct xb_said *below, enum xb_judged whom)
+{
+	if (whom == XB_JUDGED_ITSELF)
+		return own->count[SMARTDNS_NARROWS] && says_anything(own);
+	return whom == XB_JUDGED_BELOW && below->count[SMARTDNS_NARROWS] &&
+	       (says_anything(own) || says_anything(below));
+}
+
+static void judge_smartdns(const struct xb_said *own, const struct xb_said *below,
+			   enum xb_judged whom, struct xb_judgement *now)
+{
+	uint32_t verdict[FAMILIES], line[FAMILIES];
+	struct xb_said said = whom == XB_JUDGED_BELOW ? put_together(own, below) : *own;
+
+	if (is_narrowed(own, below, whom)) {
+		said.line[SMARTDNS_PASSES] = said.line[SMARTDNS_ADDRESS + LEADS_A] =
+			said.line[SMARTDNS_ADDRESS + LEADS_AAAA] = said.line[SMARTDNS_NARROWS];
+		said.count[SMARTDNS_PASSES]++;
+		said.count[SMARTDNS_ADDRESS + LEADS_A]++;
+		said.count[SMARTDNS_ADDRESS + LEADS_AAAA]++;
+	}
+	for (int family = 0; family < FAMILIES; family++) {
+		int at = HELD_FLAGS + family;
+
+		/* What the lines of a name alone say, they say beside those of the domain. */
+		if (whom != XB_JUDGED_ALONE || now->held.count[at] != XB_VERDICT_PASSES)
+			hold_smartdns(&now->held, &said, family);
+		/* Release 46 prefers addresses of the domain around to `#`, 40 does not. */
+		if (now->held.count[at] != XB_VERDICT_PASSES &&
+		    now->held.count[HELD_ADDRESS + family])
+			at = HELD_ADDRESS + family;
+		verdict[family] = now->held.count[at];
+		line[family] = now->held.line[at];
+	}
+	judge_families(now, verdict, line,
+		       now->held.count[HELD_ADDRESS] == XB_VERDICT_REFUSED &&
+			       now->held.count[HELD_FLAGS] != XB_VERDICT_REFUSED);
+}
+
+static const struct xb_judge smartdns_judge = {
+	.judge = judge_smartdns,
+	.plain = BIT(SMARTDNS_NONE) | BIT(SMARTDNS_ADDRESS + NOWHERE_A),
+	.lists = SMARTDNS_LISTS,
+	.excepts = BIT(SMARTDNS_NARROWS) | BIT(SMARTDNS_PASSES) | BIT(SMARTDNS_FLAGS) |
+		   BIT(SMARTDNS_ADDRESS + LEADS_A) | BIT(SMARTDNS_ADDRESS + LEADS_AAAA),
+	.silent = BIT(SMARTDNS_FLAGS) | BIT(SMARTDNS_NARROWS),
+};
 
 static bool detect_smartdns(const char *line)
 {
@@ -101,52 +415,186 @@ static bool detect_smartdns(const char *line)
 	       !strncmp(line, "nameserver /", 12) || !strncmp(line, "domain-set -", 12);
 }
 
-/* The value of `-a` or `-address` if it is the only option; NULL: there are others. */
-static const char *only_address(char *rest)
+/* The domain between slashes; *rest: what stands behind it. NULL: there is none. */
+static char *smartdns_domain(char *text, char **rest)
 {
-	const char *option = xb_line_word(&rest), *value = option ? xb_line_word(&rest) : NULL;
+	char *end = *text == '/' ? strchr(text + 1, '/') : NULL;
 
-	if (!value || (strcmp(option, "-a") && strcmp(option, "-address")) || xb_line_word(&rest))
+	if (!end)
 		return NULL;
-	return value;
+	*end = '\0';
+	*rest = end + 1;
+	return text + 1;
 }
 
-/* Into *how. False: it is for one family of addresses only, or something else. */
-static bool read_smartdns_target(const char *target, unsigned int *how)
+/* What a value of `address` says. */
+static unsigned int read_target(const char *target)
 {
-	if (!strcmp(target, "#") || xb_line_is_nowhere(target))
-		*how = 0;
-	else if (*target && target[strspn(target, XB_DIGITS "abcdefABCDEF.:,-")] == '\0')
-		*how = XB_LINE_ALLOW | XB_LINE_DOUBTFUL;
-	else
-		return false;
-	return true;
+	unsigned int address;
+
+	if (*target == '#')
+		return !target[1]	       ? SMARTDNS_NONE
+		       : !strcmp(target, "#4") ? SMARTDNS_NONE_A
+		       : !strcmp(target, "#6") ? SMARTDNS_NONE_AAAA
+					       : SMARTDNS_FLAGS;
+	address = read_address(target);
+	if (*target == '-')
+		return SMARTDNS_PASSES;
+	return address == NO_ADDRESS ? SMARTDNS_NOTHING : SMARTDNS_ADDRESS + address;
 }
 
-static int parse_smartdns(struct xb_reading *reading, char *line)
-{
-	const char *target;
-	unsigned int how = XB_LINE_ALLOW | XB_LINE_DOUBTFUL;
-	char *rest, *domain = smartdns_domain(line, "nameserver", &rest);
+struct smartdns_line {
+	struct xb_reading *reading;
+	const char *domain; /* NULL: those of another file */
+	unsigned int how, more;
+	bool partial;
+};
 
-	if (!domain) {
-		domain = smartdns_domain(line, "address", &rest);
-		target = domain ? rest : NULL;
-		if (!domain)
-			domain = smartdns_domain(line, "domain-rules", &rest);
-		target = target ? target : domain ? only_address(rest) : NULL;
-		if (!target || !read_smartdns_target(target, &how))
-			return XB_LINE_UNKNOWN;
-	} else if (*rest == '#') {
+static int refuse_partial(struct xb_reading *reading, const char *domain)
+{
+	reading->hopeless = true;
+	return xb_input_error("'%s': a pattern within a label decides about names of other lines; "
+			      "import a file without it",
+			      XB_SHOW(domain));
+}
+
+static int keep_smartdns(const struct smartdns_line *line, unsigned int says)
+{
+	struct xb_listfile *file = line->reading->file;
+	bool lists = SMARTDNS_LISTS & BIT(says);
+
+	if (says == SMARTDNS_NOTHING || (!line->domain && lists) ||
+	    (line->partial && says == SMARTDNS_NONE))
 		return XB_LINE_UNKNOWN;
+	if (!line->domain)
+		return refuse_other_file(line->reading, "domain-set:");
+	if (line->partial)
+		return refuse_partial(line->reading, line->domain);
+	return lists ? xb_names_keep(file, line->domain, line->how, says | line->more, "")
+		     : xb_names_keep_around(file, line->domain, line->how, says | line->more);
+}
+
+/* Several addresses have commas between them. */
+static int keep_targets(const struct smartdns_line *line, char *targets)
+{
+	int error = 0, some = XB_LINE_UNKNOWN;
+	char *target;
+
+	while (error >= 0 && (target = strsep(&targets, ","))) {
+		error = keep_smartdns(line, read_target(xb_line_trim(target)));
+		some = error ? some : 0;
 	}
-	if (!strncmp(domain, "-.", 2))
-		return xb_line_keep_domain(reading->file, domain + 2, how | XB_LINE_EXACT, "");
-	if (!strncmp(domain, "*.", 2))
-		return xb_line_keep_domain(reading->file, domain + 2, how | XB_LINE_MEANT, "");
-	return xb_line_keep_domain(reading->file, domain, how, "");
+	return error < 0 ? error : some;
+}
+
+/* Those that are no flags, unless their value begins with a dash. */
+static bool is_flagless(const char *option)
+{
+	return is_among(option + strspn(option, "-"),
+			"c\0speed-check-mode\0p\0ipset\0t\0nftset\0n\0nameserver\0");
+}
+
+static int keep_rules(const struct smartdns_line *line, char *rest)
+{
+	int error = 0, some = XB_LINE_UNKNOWN;
+	const char *option;
+
+	while (error >= 0 && (option = xb_line_word(&rest))) {
+		char *value = rest + strspn(rest, XB_BLANKS);
+		bool address = is_among(option + strspn(option, "-"), "a\0address\0"),
+		     flagless = is_flagless(option);
+
+		if (*option != '-')
+			continue;
+
+		value = address || flagless || *value != '-' ? xb_line_word(&rest) : NULL;
+		if (address && value)
+			error = keep_targets(line, value);
+		else if (!flagless || (value && *value == '-'))
+			error = keep_smartdns(line, SMARTDNS_FLAGS);
+		else
+			continue;
+		some = error ? some : 0;
+	}
+	return error < 0 ? error : some;
+}
+
+static void read_smartdns_domain(char *domain, struct smartdns_line *line)
+{
+	struct pattern pattern;
+
+	if (!strncmp(domain, "domain-set:", 11))
+		return;
+	if (!strncmp(domain, "-.", 2)) {
+		line->how = XB_LINE_EXACT;
+		line->domain = domain + 2;
+		return;
+	}
+	pattern = read_pattern(domain);
+	line->domain = pattern.domain;
+	line->how = pattern.below ? XB_LINE_MEANT : 0;
+	line->more = pattern.below ? XB_SAYS_BELOW : 0;
+	line->partial = pattern.partial;
+}
+
+/* What a line says of other matters may still narrow what is meant. */
+static int keep_narrowing(const struct smartdns_line *line)
+{
+	bool alone = line->how & XB_LINE_EXACT;
+
+	if (!line->domain || line->partial || !(alone || line->more))
+		return XB_LINE_UNKNOWN;
+	return xb_names_keep_around(line->reading->file, line->domain, 0,
+				    SMARTDNS_NARROWS | (alone ? XB_SAYS_BELOW : 0));
+}
+
+static int keep_line(const struct smartdns_line *line, const char *word, char *rest)
+{
+	if (!strcmp(word, "address"))
+		return keep_targets(line, rest);
+	if (!strcmp(word, "domain-rules"))
+		return keep_rules(line, rest);
+	if (!strcmp(word, "cname"))
+		return keep_smartdns(line, SMARTDNS_PASSES);
+	if (is_among(word, "nameserver\0ipset\0nftset\0server\0") && *rest != '-')
+		return XB_LINE_UNKNOWN;
+	return keep_smartdns(line, SMARTDNS_FLAGS);
+}
+
+static int parse_smartdns(struct xb_reading *reading, char *text)
+{
+	struct smartdns_line line = {.reading = reading};
+	char shown[XB_SHOWN + 1], *rest = text, *domain;
+	const char *word;
+	int error, narrows;
+
+	snprintf(shown, sizeof(shown), "%s", text);
+	word = xb_line_word(&rest);
+	if (is_among(word, "group-begin\0client-rules\0")) {
+		reading->hopeless = true;
+		return xb_input_error("'%s': some lines hold for some clients only; import a file "
+				      "of those that hold for all",
+				      XB_SHOW(shown));
+	}
+	if (is_among(word, "conf-file\0hosts-file\0"))
+		return refuse_other_file(reading, shown);
+	domain = smartdns_domain(rest + strspn(rest, XB_BLANKS), &rest);
+	if (!domain)
+		return XB_LINE_UNKNOWN;
+	read_smartdns_domain(domain, &line);
+	/* All behind the next blank is a comment, but for rules. */
+	if (strcmp(word, "domain-rules") != 0)
+		rest[strcspn(rest, XB_BLANKS)] = '\0';
+	error = keep_line(&line, word, rest);
+	narrows = error >= 0 ? keep_narrowing(&line) : error;
+	return narrows == XB_LINE_UNKNOWN ? error : narrows;
+}
+
+static int finish_smartdns(struct xb_reading *reading)
+{
+	return xb_names_judge(reading->file, &smartdns_judge);
 }
 
 const struct xb_list_format xb_smartdns_format = {"smartdns",	  detect_smartdns,
 						  parse_smartdns, .comments = "#",
-						  .loose = true,  .finish = finish_dnsmasq};
+						  .loose = true,  .finish = finish_smartdns};

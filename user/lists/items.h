@@ -13,7 +13,10 @@
 /* One entry and what its line says of it. */
 struct xb_item {
 	struct xb_entry entry; /* first, for xb_entry_sort */
-	uint32_t timeout;      /* seconds, 0: none */
+	union {
+		uint32_t timeout; /* seconds, 0: none */
+		uint32_t says;	  /* of a name while its file is read: user/lists/judge.h */
+	};
 	uint32_t comment : 30; /* offset in comments, 0: none */
 	uint32_t doubtful : 1; /* to be left out unless the end of the file settles it */
 	uint32_t meant : 1;    /* however wide: the file says "all below" of a top-level domain */

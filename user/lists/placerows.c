@@ -15,24 +15,17 @@
 #include "lists/line.h"
 #include "lists/places.h"
 
-#define FIELDS 32
-
 /* Which column says what, from 1; 0: none does. */
 struct layout {
 	unsigned int first, last; /* last: 0 for addresses that are in one column */
 	unsigned int country, continent, asn;
 };
 
-struct row {
-	char field[FIELDS][XB_FIELD_BYTES];
-	unsigned int fields;
-};
-
 struct xb_list_rows {
 	struct xb_places places;
 	struct layout layout;
-	char separator; /* 0: no row was seen */
-	struct row row; /* the present one */
+	char separator;	      /* 0: no row was seen */
+	struct xb_fields row; /* the present one */
 };
 
 void xb_listplaces_end(struct xb_reading *reading)
@@ -59,28 +52,10 @@ static int begin_rows(struct xb_reading *reading)
 	return xb_places_parse(reading->choice, &reading->rows->places);
 }
 
-/* Fields that are beyond those that there is room for say nothing. */
-static int split(const char *line, char separator, struct row *row)
-{
-	struct xb_fields rest = xb_fields_begin(line, separator);
-	char beyond[XB_FIELD_BYTES];
-
-	row->fields = 0;
-	while (!rest.ended) {
-		bool fits = row->fields < FIELDS;
-		int error = xb_fields_next(&rest, fits ? row->field[row->fields] : beyond);
-
-		if (error)
-			return error;
-		row->fields += fits;
-	}
-	return 0;
-}
-
 /* The text of a column; "" where the row has none. */
-static const char *field_of(const struct row *row, unsigned int column)
+static const char *field_of(const struct xb_fields *row, unsigned int column)
 {
-	return column && column <= row->fields ? row->field[column - 1] : "";
+	return xb_fields_at(row, column) ?: "";
 }
 
 /* Those that are not meant take their addresses out of what is. */
@@ -152,10 +127,10 @@ static int prefix_span(struct xb_listfile *file, const char *start, const char *
 	return xb_addresses_span(file, text, span);
 }
 
-static int take_delegation(struct xb_reading *reading, const struct row *row)
+static int take_delegation(struct xb_reading *reading, const struct xb_fields *row)
 {
-	const char *type = row->field[TYPE], *country = row->field[COUNTRY],
-		   *status = row->field[STATUS];
+	const char *type = row->text[TYPE], *country = row->text[COUNTRY],
+		   *status = row->text[STATUS];
 	struct xb_place place = {.country = xb_place_code(country, strlen(country)),
 				 .continent = -1};
 	struct xb_span span;
@@ -164,9 +139,9 @@ static int take_delegation(struct xb_reading *reading, const struct row *row)
 	if (strcmp(status, "allocated") != 0 && strcmp(status, "assigned") != 0)
 		return 0;
 	if (!strcmp(type, "ipv4"))
-		error = count_span(reading->file, row->field[START], row->field[VALUE], &span);
+		error = count_span(reading->file, row->text[START], row->text[VALUE], &span);
 	else if (!strcmp(type, "ipv6"))
-		error = prefix_span(reading->file, row->field[START], row->field[VALUE], &span);
+		error = prefix_span(reading->file, row->text[START], row->text[VALUE], &span);
 	else
 		return 0;
 	return error ? error : keep(reading, &place, &span);
@@ -174,7 +149,7 @@ static int take_delegation(struct xb_reading *reading, const struct row *row)
 
 static int parse_delegated(struct xb_reading *reading, char *line)
 {
-	struct row *row;
+	struct xb_fields *row;
 	int error = begin_rows(reading);
 
 	if (error)
@@ -184,14 +159,17 @@ static int parse_delegated(struct xb_reading *reading, char *line)
 		reading->hopeless = true;
 		return xb_input_error("of the networks in it only the country is known");
 	}
-	error = split(line, '|', row);
-	if (error || detect_delegated(line))
+	if (detect_delegated(line))
+		return 0;
+	error = xb_fields_cut(line, '|', row);
+	if (error)
 		return error;
 	/* A summary: registry|*|type|*|count|summary */
-	if (row->fields == 6 && !strcmp(row->field[5], "summary"))
+	if (row->count == 6 && !strcmp(row->text[5], "summary"))
 		return 0;
-	if (row->fields < DELEGATED_FIELDS)
-		return xb_input_error("'%s' is no delegation of a registry", XB_SHOW(line));
+	if (row->count < DELEGATED_FIELDS)
+		return xb_input_error("a delegation of a registry has %d columns, not %zu",
+				      DELEGATED_FIELDS, row->count);
 	return take_delegation(reading, row);
 }
 
@@ -233,12 +211,12 @@ static const struct word words[] = {
 	{"as_number", AT(asn)},
 };
 
-static void read_header(const struct row *row, struct layout *layout)
+static void read_header(const struct xb_fields *row, struct layout *layout)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		unsigned int *column = (unsigned int *)((char *)layout + words[i].at);
 
-		for (unsigned int number = 1; number <= row->fields && !*column; number++)
+		for (unsigned int number = 1; number <= row->count && !*column; number++)
 			if (!strcasecmp(field_of(row, number), words[i].name))
 				*column = number;
 	}
@@ -255,7 +233,7 @@ static bool is_number(const char *text)
 }
 
 /* Without a header: only what is known to be written so. */
-static struct layout layout_of(const struct row *row)
+static struct layout layout_of(const struct xb_fields *row)
 {
 	const char *second = field_of(row, 2), *third = field_of(row, 3),
 		   *fourth = field_of(row, 4);
@@ -264,19 +242,19 @@ static struct layout layout_of(const struct row *row)
 		return (struct layout){.first = 1, .country = 2}; /* a geofeed */
 	if (!xb_addresses_can_keep(second))
 		return (struct layout){0};
-	if (row->fields == 3 && is_code(third)) /* DB-IP's countries */
+	if (row->count == 3 && is_code(third)) /* DB-IP's countries */
 		return (struct layout){.first = 1, .last = 2, .country = 3};
-	if (row->fields == 4 && is_number(third)) /* DB-IP's ASNs */
+	if (row->count == 4 && is_number(third)) /* DB-IP's ASNs */
 		return (struct layout){.first = 1, .last = 2, .asn = 3};
-	if (row->fields == 5 && is_number(third)) /* iptoasn */
+	if (row->count == 5 && is_number(third)) /* iptoasn */
 		return (struct layout){.first = 1, .last = 2, .asn = 3, .country = 4};
-	if (row->fields == 8 && is_code(third) && is_code(fourth)) /* DB-IP's cities */
+	if (row->count == 8 && is_code(third) && is_code(fourth)) /* DB-IP's cities */
 		return (struct layout){.first = 1, .last = 2, .continent = 3, .country = 4};
 	return (struct layout){0};
 }
 
 /* Whether the columns say what was asked for. */
-static int check_layout(const struct xb_list_rows *rows, const struct row *row)
+static int check_layout(const struct xb_list_rows *rows, const struct xb_fields *row)
 {
 	const struct layout *layout = &rows->layout;
 	const struct xb_places *places = &rows->places;
@@ -288,7 +266,7 @@ static int check_layout(const struct xb_list_rows *rows, const struct row *row)
 
 	if (!missing)
 		return 0;
-	for (unsigned int number = 1; number <= row->fields; number++)
+	for (unsigned int number = 1; number <= row->count; number++)
 		if (!strcmp(field_of(row, number), "geoname_id"))
 			return xb_input_error("the countries of its networks are numbers that "
 					      "another file explains: take the database (.mmdb)");
@@ -298,10 +276,10 @@ static int check_layout(const struct xb_list_rows *rows, const struct row *row)
 }
 
 /* The first row. 1: it is a header. */
-static int begin_layout(struct xb_reading *reading, const struct row *row)
+static int begin_layout(struct xb_reading *reading, const struct xb_fields *row)
 {
 	struct xb_list_rows *rows = reading->rows;
-	bool header = !xb_addresses_can_keep(row->field[0]);
+	bool header = !xb_addresses_can_keep(row->text[0]);
 	int error;
 
 	if (header)
@@ -313,8 +291,8 @@ static int begin_layout(struct xb_reading *reading, const struct row *row)
 	return error ? error : header;
 }
 
-static int row_span(struct xb_listfile *file, const struct layout *layout, const struct row *row,
-		    struct xb_span *span)
+static int row_span(struct xb_listfile *file, const struct layout *layout,
+		    const struct xb_fields *row, struct xb_span *span)
 {
 	struct xb_span last;
 	int error = xb_addresses_span(file, field_of(row, layout->first), span);
@@ -328,7 +306,7 @@ static int row_span(struct xb_listfile *file, const struct layout *layout, const
 	return error;
 }
 
-static int take_row(struct xb_reading *reading, const struct row *row)
+static int take_row(struct xb_reading *reading, const struct xb_fields *row)
 {
 	const struct layout *layout = &reading->rows->layout;
 	const char *country = field_of(row, layout->country),
@@ -362,7 +340,7 @@ static int parse_places(struct xb_reading *reading, char *line)
 	if (!error && first)
 		error = find_separator(rows, line);
 	if (!error)
-		error = split(line, rows->separator, &rows->row);
+		error = xb_fields_cut(line, rows->separator, &rows->row);
 	if (!error && first)
 		error = begin_layout(reading, &rows->row);
 	if (error)
