@@ -332,7 +332,9 @@ static void hold_smartdns(struct xb_said *held, const struct xb_said *said, int 
 	else if (said->count[SMARTDNS_NONE_A] || said->count[SMARTDNS_NONE_AAAA] ||
 		 said->count[SMARTDNS_FLAGS])
 		hold(held, flags, XB_VERDICT_OPEN, said->line[SMARTDNS_FLAGS]);
-	if (said->count[leads])
+	if (said->count[SMARTDNS_PASSES]) /* takes the addresses away, too */
+		hold(held, address, XB_VERDICT_OPEN, 0);
+	else if (said->count[leads])
 		hold(held, address, XB_VERDICT_PASSES, said->line[leads]);
 	else if (said->count[nowhere])
 		hold(held, address, XB_VERDICT_REFUSED, said->line[nowhere]);
@@ -375,13 +377,8 @@ static void judge_smartdns(const struct xb_said *own, const struct xb_said *belo
 	uint32_t verdict[FAMILIES], line[FAMILIES];
 	struct xb_said said = whom == XB_JUDGED_BELOW ? put_together(own, below) : *own;
 
-	if (is_narrowed(own, below, whom)) {
-		said.line[SMARTDNS_PASSES] = said.line[SMARTDNS_ADDRESS + LEADS_A] =
-			said.line[SMARTDNS_ADDRESS + LEADS_AAAA] = said.line[SMARTDNS_NARROWS];
-		said.count[SMARTDNS_PASSES]++;
-		said.count[SMARTDNS_ADDRESS + LEADS_A]++;
-		said.count[SMARTDNS_ADDRESS + LEADS_AAAA]++;
-	}
+	if (is_narrowed(own, below, whom) && !said.count[SMARTDNS_PASSES]++)
+		said.line[SMARTDNS_PASSES] = said.line[SMARTDNS_NARROWS];
 	for (int family = 0; family < FAMILIES; family++) {
 		int at = HELD_FLAGS + family;
 
