@@ -24,7 +24,7 @@ MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
          ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries fpr no-confirm",
          ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
-                      "replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}
+                      "below replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}
 
 
 class Promise:
@@ -187,7 +187,7 @@ class Promises:
         if "include-bogons" not in options:
             entries = {entry for entry in entries if not values.is_bogon(entry)}
         if set(options) & {"format", "zone", "column", "where", "json-path", "country", "not-country", "continent", "asn",
-                           "mmdb-path", "skip-bad"}:
+                           "mmdb-path", "skip-bad", "below"}:
             promise.may_refuse = True
             promise.free.add(name)
         elif int(last(line, "min-entries", 0)) > len(entries) or int(last(line, "min-bytes", 0)) > len(file.text) or \

@@ -124,6 +124,7 @@ t_what_is_refused()
 		[feed] column = 1\njson-path = a~\[feed a\]: a file has columns, or it is JSON
 		[feed] column = 1\nformat = plain~\[feed a\]: the format plain has no columns
 		[feed] set = a\nformat = plain~\[feed a\]: the format plain has no sets to choose
+		[feed] below = yes\nformat = adblock~\[feed a\]: only the format hosts has names alone
 		[feed] skip-bad = 1\nformat = ipset~\[feed a\]: in the format ipset no line can be left out
 	END
 	while read -r section text; do

@@ -276,6 +276,19 @@ t_notes_say_where()
 	json 'd["entries"] == 1 and d["bogons"] == d["unknown_lines"] == 0'
 }
 
+t_names_of_a_hosts_file_stand_alone()
+{
+	list '0.0.0.0 a.example' '0.0.0.0 b.a.example'
+	exits 0 import "$T/list" --list ads
+	complains '/list: its names stand for themselves alone; --below takes all names below them, too$'
+	has ads '=a.example =b.a.example'
+	exits 1 test x.a.example
+	exits 0 import "$T/list" --list ads --replace --below
+	! grep -q 'stand for themselves' "$T/err" || fail "it says so of all names below"
+	has ads 'a.example b.a.example'
+	exits 0 test x.a.example
+}
+
 t_text_tells_what_is_allowed()
 {
 	list '||a.example^' '@@||b.a.example^'

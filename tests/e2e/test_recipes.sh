@@ -61,7 +61,7 @@ t_resolver()
 	resolver
 	printf '0.0.0.0 %s\n' ads.example tracker.example >"$T/hosts.txt"
 	page resolver 20
-	upto "bloomctl import hosts.txt --list ads"
+	upto "bloomctl import hosts.txt --list ads --below"
 	answers counted.ads.example
 	upto "bloomctl stats"
 	shows name_counted

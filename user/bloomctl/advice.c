@@ -126,6 +126,8 @@ const char *advice_words(enum xb_advice advice)
 		return " with --set";
 	case XB_ADVICE_PLACES:
 		return " (--country, --not-country, --continent, --asn, --mmdb-path)";
+	case XB_ADVICE_BELOW:
+		return "; --below takes all names below them, too";
 	case XB_ADVICE_SKIP_BAD:
 		return " (--skip-bad NUMBER leaves out up to NUMBER wrong lines)";
 	case XB_ADVICE_SCOPE:

@@ -55,6 +55,8 @@ static const char *advice_words(enum xb_advice advice)
 		return " with the key set";
 	case XB_ADVICE_PLACES:
 		return " (keys country, not-country, continent, asn, mmdb-path)";
+	case XB_ADVICE_BELOW:
+		return "; below = yes takes all names below them, too";
 	case XB_ADVICE_SKIP_BAD:
 		return " (skip-bad = NUMBER leaves out up to NUMBER wrong lines)";
 	case XB_ADVICE_NAME_FORMAT:

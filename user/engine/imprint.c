@@ -49,6 +49,7 @@ static void begin(struct xb_siphash *hash, const uint64_t key[2],
 	add_text(hash, terms->choice.mmdb);
 	add_number(hash, terms->choice.bounded);
 	add_number(hash, terms->choice.most_wrong);
+	add_number(hash, terms->choice.below);
 	add_number(hash, terms->most);
 	add_number(hash, terms->until);
 	add_number(hash, bogons);

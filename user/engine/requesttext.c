@@ -67,6 +67,8 @@ static void say_choice(struct xb_line *line, const struct xb_list_choice *choice
 		xb_line_put(line, " --mmdb-path %s", choice->mmdb);
 	if (choice->bounded)
 		xb_line_put(line, " --skip-bad %" PRIu64, choice->most_wrong);
+	if (choice->below)
+		xb_line_put(line, " --below");
 }
 
 static void say_import(struct xb_line *line, const struct xb_import_request *import)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The formats of lists of domains: a domain a line, hosts files, Adblock rules. */
+#include <stdio.h>
 #include <strings.h>
 
+#include "base/program.h"
 #include "lists/format.h"
-#include "lists/line.h"
+#include "lists/judge.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -64,9 +66,32 @@ const struct xb_list_format xb_domains_format = {"domains", detect_domains, pars
 
 /*
  * hosts: an address and names. A name is blocked that leads nowhere; one with a real address is a
- * mapping. A hosts file speaks of single names, but those who publish blocklists as hosts files
- * mean domains, and so do those who take them: all below is listed too.
+ * mapping, also if another line says nowhere: resolvers answer both. All programs that own such
+ * files take each name alone; with below, all names below it are listed, too, but for mappings.
  */
+
+enum hosts_says { HOSTS_NOWHERE, HOSTS_LEADS };
+
+static void judge_hosts(const struct xb_said *own, const struct xb_said *below, enum xb_judged whom,
+			struct xb_judgement *now)
+{
+	(void)below;
+	(void)whom;
+	if (own->count[HOSTS_NOWHERE])
+		now->verdict = XB_VERDICT_REFUSED;
+	if (!own->count[HOSTS_LEADS])
+		return;
+	now->verdict = XB_VERDICT_PASSES;
+	now->by = own->line[HOSTS_LEADS];
+}
+
+static const struct xb_judge hosts_judge = {
+	.judge = judge_hosts,
+	.plain = 1U << HOSTS_NOWHERE,
+	.lists = 1U << HOSTS_NOWHERE,
+	.excepts = 1U << HOSTS_LEADS,
+	.silent = 1U << HOSTS_LEADS,
+};
 
 static bool is_address(const char *text)
 {
@@ -108,24 +133,63 @@ static bool is_local(const char *name)
 	return is_address(name);
 }
 
+static bool is_below(const struct xb_reading *reading)
+{
+	return reading->choice && reading->choice->below;
+}
+
+/* Names that lead somewhere are kept beside the note that the line is left out. */
+static int keep_mapping(struct xb_reading *reading, const char *shown, char *names)
+{
+	struct xb_listfile *file = reading->file;
+	bool told = false;
+	const char *name;
+	int error = 0;
+
+	while (error >= 0 && (name = xb_line_word(&names))) {
+		if (is_local(name))
+			continue;
+		error = told ? 0 : xb_line_unknown(file, file->lines, "'%s'", XB_SHOW(shown));
+		told = true;
+		if (!error)
+			error = xb_names_keep_around(file, name, XB_LINE_EXACT, HOSTS_LEADS);
+	}
+	return error < 0 ? error : 0;
+}
+
 static int parse_hosts(struct xb_reading *reading, char *line)
 {
-	const char *comment = xb_line_comment(line, "#"), *address = xb_line_word(&line), *name;
-	bool nowhere = address && xb_line_is_nowhere(address);
+	unsigned int how = is_below(reading) ? 0 : XB_LINE_EXACT;
+	const char *comment = xb_line_comment(line, "#"), *address, *name;
+	char shown[XB_SHOWN + 1];
 	size_t names = 0;
 	int error = 0;
 
-	if (!nowhere && (!address || !is_address(address)))
+	snprintf(shown, sizeof(shown), "%s", line);
+	address = xb_line_word(&line);
+	if (!address || !line[strspn(line, XB_BLANKS)])
 		return XB_LINE_UNKNOWN;
+	if (!xb_line_is_nowhere(address))
+		return is_address(address) ? keep_mapping(reading, shown, line) : XB_LINE_UNKNOWN;
 	for (; !error && (name = xb_line_word(&line)); names++)
 		if (!is_local(name))
-			error = nowhere ? xb_line_keep_domain(reading->file, name, 0, comment)
-					: XB_LINE_UNKNOWN;
+			error = xb_names_keep(reading->file, name, how, HOSTS_NOWHERE, comment);
 	return names ? error : XB_LINE_UNKNOWN;
 }
 
-const struct xb_list_format xb_hosts_format = {"hosts", detect_hosts, parse_hosts,
-					       .comments = "#;!", .loose = true};
+static int finish_hosts(struct xb_reading *reading)
+{
+	int error = xb_names_judge(reading->file, &hosts_judge);
+
+	if (error || is_below(reading) || !reading->file->count)
+		return error;
+	return xb_line_note(reading->file, 0, "its names stand for themselves alone%s",
+			    xb_advice(XB_ADVICE_BELOW));
+}
+
+const struct xb_list_format xb_hosts_format = {"hosts",	      detect_hosts,
+					       parse_hosts,   .comments = "#;!",
+					       .loose = true, .finish = finish_hosts};
 
 /*
  * adblock: `||domain^` lists a domain and all below it, `|domain^` that name alone, `@@` in front

@@ -504,6 +504,10 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 	if (!error && terms->zone && strcmp(xb_listformat_name(&reading) ?: "rpz", "rpz") != 0)
 		error = xb_input_error("%s: only the format rpz has a zone, not %s", source.name,
 				       xb_listformat_name(&reading));
+	if (!error && terms->choice.below && reading.format && reading.format != &xb_hosts_format)
+		error = xb_input_error("%s: only hosts files have names alone to take with all "
+				       "below, not files of the format %s",
+				       source.name, xb_listformat_name(&reading));
 	if (!error)
 		error = finish(&source, &reading, terms);
 	close_source(&source);

@@ -110,6 +110,10 @@ int xb_listformat_begin(struct xb_reading *reading)
 		return xb_input_error("in the format %s no line can be left out: others depend on "
 				      "it",
 				      format->name);
+	if (choice->below && format && format != &xb_hosts_format)
+		return xb_input_error("only the format hosts has names alone to take with all "
+				      "below, not %s",
+				      format->name);
 	if (choice->json)
 		reading->format = &xb_json_format;
 	if (choice->mmdb)

@@ -17,6 +17,7 @@ struct xb_list_choice {
 	const char *mmdb; /* and what else a database says of them: user/lists/mmdbpath.h */
 	bool bounded;	  /* at most so many wrong lines are left out */
 	uint64_t most_wrong;
+	bool below; /* names of a hosts file stand for all names below them, too */
 };
 
 #endif

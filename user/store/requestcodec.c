@@ -183,7 +183,7 @@ static bool has_choice(const struct xb_list_choice *choice)
 {
 	return choice->column || choice->where || choice->json || choice->set || choice->bounded ||
 	       choice->country || choice->not_country || choice->continent || choice->asn ||
-	       choice->mmdb;
+	       choice->mmdb || choice->below;
 }
 
 /* What the record has, a bit each. */
@@ -214,6 +214,7 @@ static void pass_choice(struct codec *codec, struct xb_list_choice *choice)
 	pass_optional_text(codec, &choice->mmdb);
 	pass_flag(codec, &choice->bounded);
 	pass(codec, &choice->most_wrong, sizeof(choice->most_wrong));
+	pass_flag(codec, &choice->below);
 	codec->wrong |= !has_choice(choice);
 }
 

@@ -38,6 +38,8 @@ static void take_option(struct row *row, const char *name, const char *value)
 		choice->asn = value;
 	else if (!strcmp(name, "mmdb"))
 		choice->mmdb = value;
+	else if (!strcmp(name, "below"))
+		choice->below = true;
 	else if (!strcmp(name, "settle"))
 		row->settle = value;
 	else if (strcmp(name, "wrong") != 0)

@@ -316,6 +316,8 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 		request->choice.bounded = true;
 		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX,
 				  &request->choice.most_wrong);
+	case 'B':
+		return request->choice.below = true;
 	case 'v':
 		request->judges = true;
 		return !xb_domain_verdict_parse(optarg, &request->verdict) || (cli_fail(), false);
@@ -370,6 +372,7 @@ static const struct option_spec options[] = {
 	{"mmdb-path", "PATH=VALUE,...", 'p',
 	 .help = "take only networks of which an MMDB database says this"},
 	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
+	{"below", NULL, 'B', .help = "of a hosts file, list all names below its names, too"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
 	 .help = "the factor by which --replace may change the size of the list"},

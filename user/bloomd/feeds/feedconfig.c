@@ -115,7 +115,8 @@ struct xb_list_choice feed_config_choice(const struct feed_config *feed)
 				       .asn = feed->asn,
 				       .mmdb = feed->mmdb,
 				       .bounded = feed->bounded,
-				       .most_wrong = feed->most_wrong};
+				       .most_wrong = feed->most_wrong,
+				       .below = feed->below};
 }
 
 static bool has_scheme(const char *value, const char *scheme)
@@ -276,6 +277,7 @@ const struct config_key feed_keys[] = {
 	KEY("asn", set_asn, asn),
 	KEY("mmdb-path", set_mmdb, mmdb),
 	KEY("skip-bad", set_skip_bad, most_wrong, UINT32_MAX),
+	KEY("below", config_yes, below),
 	KEY("verdict", config_verdict, terms),
 	KEY("scope", config_scope, terms),
 	KEY("timeout", config_seconds, timeout, 10 * YEAR),
@@ -407,5 +409,7 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	if (feed->set)
 		mix_text(&hash, feed->set);
 	mix_places(&hash, feed);
+	if (feed->below)
+		mix_text(&hash, "below");
 	snprintf(out, 32, "%016" PRIx64, hash);
 }

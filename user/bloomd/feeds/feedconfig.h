@@ -21,7 +21,7 @@ struct feed_config {
 	char *zone;	  /* the domain of the zone; NULL: the file names it, or has none */
 	/* As struct xb_list_choice has them. */
 	char *column, *where, *json, *set, *country, *not_country, *continent, *asn, *mmdb;
-	bool bounded;
+	bool bounded, below;
 	uint64_t most_wrong;
 	char *end;		       /* how the list has to end; NULL: any way */
 	char *header_file, *user_file; /* what says who asks; NULL: nothing does */
