@@ -135,7 +135,9 @@ static int may_grow(const struct xb_firewall *firewall)
 {
 	return xb_listfile_may_grow(firewall->file,
 				    firewall->source_room * sizeof(*firewall->sources) +
-					    firewall->rule_room * sizeof(*firewall->rules));
+					    firewall->rule_room * sizeof(*firewall->rules) +
+					    firewall->set_room * sizeof(*firewall->sets) +
+					    firewall->chain_room * sizeof(*firewall->chains));
 }
 
 static int add(const struct xb_firewall *firewall, void *array, size_t *count, size_t *room,
@@ -765,7 +767,7 @@ static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const s
 	if (!error && out.count && rule->is.verdict == XB_FIREWALL_GOTO)
 		error = resume(firewall, pass, step, &out);
 	if (!error && pass->surely && firewall->left_out > before)
-		error = tell(firewall, rule, LEADS ": %llu entries left out%s", condition,
+		error = tell(firewall, rule, LEADS " (entries left out: %llu)%s", condition,
 			     (unsigned long long)(firewall->left_out - before),
 			     advice_for(&rule->is));
 	else if (!error && pass->surely && firewall->leaves_others)
@@ -956,8 +958,9 @@ static int tell_spared(struct xb_firewall *firewall)
 
 		if (rule->spared)
 			error = tell(firewall, rule,
-				     "may let pass what is dropped elsewhere: not listed from %llu "
-				     "entries",
+				     "may let pass what other rules drop (entries not listed, or "
+				     "not as a "
+				     "whole: %llu)",
 				     (unsigned long long)rule->spared);
 		else if (!rule->reached && rule->is.verdict == XB_FIREWALL_DROP &&
 			 naming_match(firewall, &rule->is))

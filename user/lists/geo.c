@@ -103,7 +103,7 @@ static int keep_source(struct xb_reading *reading, const char *text, bool passes
 		       const char *comment)
 {
 	struct xb_item item = {.entry.kind = passes ? XB_ALLOW4 : 0};
-	struct xb_span span;
+	struct xb_span span = {0};
 	int error = take_way(reading, strchr(text, '-'));
 
 	if (!error)

@@ -140,7 +140,8 @@ static const struct table *find_table(const char *name)
 /* *arrives: packets that come to it are for this machine. */
 static bool is_built_in(const char *table, const char *name, bool *arrives)
 {
-	const char *chains = find_table(table)->chains, *at = strstr(chains, name);
+	const struct table *of = find_table(table);
+	const char *chains = of ? of->chains : "|", *at = strstr(chains, name);
 	size_t size = strlen(name);
 
 	*arrives = at && at < strchr(chains, '|');

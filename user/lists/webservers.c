@@ -164,14 +164,31 @@ static int let_pass(struct xb_reading *reading, const char *condition, const cha
 	return section->passes.text ? 0 : -EIO;
 }
 
+#define STRETCHES 17 /* of a node, for which an array has room at first */
+
+/* Of a file that may take only so much memory, when an array is full. */
+static int may_grow(const struct xb_reading *reading, bool full)
+{
+	const struct xb_list_web *web = reading->web;
+
+	return full ? xb_listfile_may_grow(reading->file,
+					   2 * web->access_room * sizeof(*web->access) +
+						   2 * web->node_room *
+							   (sizeof(*web->nodes) +
+							    STRETCHES * sizeof(struct xb_stretch)))
+		    : 0;
+}
+
 static int add_access(struct xb_reading *reading, const struct access *access)
 {
 	struct xb_list_web *web = reading->web;
 	struct section *section = current(web);
 	uint32_t number = (uint32_t)web->access_count;
-	int error = xb_array_grow(&web->access, &web->access_room, web->access_count + 1,
-				  sizeof(*access));
+	int error = may_grow(reading, web->access_count == web->access_room);
 
+	if (!error)
+		error = xb_array_grow(&web->access, &web->access_room, web->access_count + 1,
+				      sizeof(*access));
 	if (error)
 		return error;
 	web->access[web->access_count++] = *access;
@@ -477,9 +494,12 @@ static int take_order(struct xb_reading *reading, const char *shown, char *rest)
 static int add_node(struct xb_reading *reading, const struct node *node, uint32_t *number)
 {
 	struct xb_list_web *web = reading->web;
-	int error = xb_array_grow(&web->nodes, &web->node_room, web->node_count + 1, sizeof(*node));
+	int error = may_grow(reading, web->node_count == web->node_room);
 	struct node *parent;
 
+	if (!error)
+		error = xb_array_grow(&web->nodes, &web->node_room, web->node_count + 1,
+				      sizeof(*node));
 	if (error)
 		return error;
 	*number = (uint32_t)web->node_count;
@@ -506,7 +526,7 @@ static int need_group(struct xb_reading *reading, const char *shown)
 				 .next = NONE,
 				 .line = reading->file->lines,
 				 .text = shown};
-	uint32_t number;
+	uint32_t number = 0;
 	int error;
 
 	if (section->root != NONE)
@@ -526,7 +546,7 @@ static int open_group(struct xb_reading *reading, int kind, const char *shown)
 			     .line = reading->file->lines,
 			     .text = shown};
 	unsigned int depth = 0;
-	uint32_t number;
+	uint32_t number = 0;
 	int error = need_group(reading, shown);
 
 	if (error)
@@ -591,7 +611,7 @@ static int take_require(struct xb_reading *reading, const char *shown, char *res
 			    .line = reading->file->lines,
 			    .text = shown};
 	const char *word = xb_line_word(&rest), *what;
-	uint32_t number;
+	uint32_t number = 0;
 	int error = need_group(reading, shown);
 
 	node.negated = word && !strcasecmp(word, "not");
@@ -1074,9 +1094,10 @@ static bool detect_deny(const char *line)
 }
 
 /* The lines of nginx end with a mark, or go on; those of Apache are a directive each. */
-static bool is_of_nginx(const char *line)
+static bool is_of_nginx(char *line)
 {
-	size_t size = strcspn(line, "#");
+	const char *comment = find_comment('\0', line);
+	size_t size = comment ? (size_t)(comment - line) : strlen(line);
 
 	while (size && strchr(XB_BLANKS, line[size - 1]))
 		size--;
