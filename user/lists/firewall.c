@@ -626,9 +626,11 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 		rule->reached = true;
 		if (!(effects_of(firewall, &rule->is) & XB_DROPS))
 			continue;
-		if (!pass->surely)
+		if (!pass->surely && !rule->is.again)
 			leave_out(firewall, set);
-		else if (rule->is.condition)
+		if (!pass->surely)
+			continue;
+		if (rule->is.condition)
 			error = tell(firewall, rule, "refuses only under a condition, %s%s",
 				     rule->is.condition, advice_for(&rule->is));
 		else if (set != NONE)

@@ -76,6 +76,7 @@ struct xb_firewall_rule {
 	 * the file"; NULL: nothing. If it is known never to hold, leave the rule out. */
 	const char *condition;
 	bool for_service; /* a list with a scope can have that condition: a protocol, a port */
+	bool again;	  /* it repeats another rule, which is told where it drops */
 	uint64_t line;
 	/* The rule as the file writes it, for messages. Texts are those of literals, or stay until
 	 * the file is freed. */

@@ -15,7 +15,7 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define NONE		  UINT32_MAX
 #define MOST_DEPTH	  64 /* of sections in each other */
-#define MOST_ADDING	  64 /* sections whose rules hold together with those around them */
+#define MOST_ADDING	  16 /* sections whose rules hold together with those around them */
 #define STATEMENT_BYTES	  4096
 
 /* What a line says of one source. */
@@ -783,9 +783,16 @@ static int add_for_all(struct xb_list_web *web, uint32_t chain, bool allows, con
 	return add_rule(web, chain, &rule);
 }
 
-/* The rules of the section, those that allow or those that do not, or all. */
+/* Which of a section's rules. */
+enum which {
+	ALLOWING = 1,
+	DENYING = 2,
+	AGAIN = 4, /* they are told where they stand first */
+};
+
+/* The rules of the section, under the condition, if there is one. */
 static int put_access(struct xb_list_web *web, const struct section *section, uint32_t chain,
-		      bool allowing, bool denying)
+		      const char *condition, enum which which)
 {
 	int error = 0;
 
@@ -795,11 +802,12 @@ static int put_access(struct xb_list_web *web, const struct section *section, ui
 									  : XB_FIREWALL_DROP,
 						.matches[0].set = access->set,
 						.match_count = access->set != NONE,
-						.condition = access->condition,
+						.condition = condition ?: access->condition,
+						.again = which & AGAIN,
 						.line = access->line,
 						.text = access->text};
 
-		if (access->allows ? allowing : denying)
+		if (which & (access->allows ? ALLOWING : DENYING))
 			error = add_rule(web, chain, &rule);
 	}
 	return error;
@@ -810,7 +818,7 @@ static bool has_access(const struct section *section)
 	return section->first != NONE || section->has_order;
 }
 
-/* The section whose rules hold in this one as well; itself, if there is none. */
+/* The section with whose rules those of this one hold together; itself, if there is none. */
 static const struct section *around(const struct xb_list_web *web, const struct section *section)
 {
 	while (section->adds)
@@ -821,19 +829,38 @@ static const struct section *around(const struct xb_list_web *web, const struct 
 /* Apache asks those of one kind, then of the other, in whatever order the lines are. */
 static int put_ordered(struct xb_list_web *web, const struct section *section, uint32_t chain)
 {
-	const struct section *outer = around(web, section);
-	bool deny_last =
-		section->has_order ? section->deny_last : outer->deny_last && outer != section;
 	int error = 0;
 
 	for (int turn = 0; !error && turn < 2; turn++) {
-		bool allowing = turn ? deny_last : !deny_last;
+		bool allowing = turn ? section->deny_last : !section->deny_last;
 
-		error = put_access(web, section, chain, allowing, !allowing);
-		if (!error && outer != section)
-			error = put_access(web, outer, chain, allowing, !allowing);
+		error = put_access(web, section, chain, NULL, allowing ? ALLOWING : DENYING);
 	}
-	return error ? error : add_for_all(web, chain, !deny_last, NULL, section);
+	return error ? error : add_for_all(web, chain, !section->deny_last, NULL, section);
+}
+
+/*
+ * Of sections that hold together with what is around them, such as <Limit>, several may be for one
+ * request, and the last `Order` of all counts. So whoever is allowed in any of them may pass,
+ * unless what is denied always comes last; and everybody whom the rules around them do not deny.
+ */
+static int put_added(struct xb_list_web *web, const struct section *section, uint32_t chain)
+{
+	const struct section *outer = around(web, section);
+	bool deny_last = outer->deny_last;
+	int error = 0;
+
+	for (size_t i = 0; i < web->section_count; i++)
+		if (around(web, &web->sections[i]) == outer && web->sections[i].has_order)
+			deny_last &= web->sections[i].deny_last;
+	for (size_t i = 0; !error && !deny_last && i < web->section_count; i++)
+		if (around(web, &web->sections[i]) == outer)
+			error = put_access(web, &web->sections[i], chain, NULL, ALLOWING);
+	if (!error)
+		error = put_access(web, section, chain, section->condition, DENYING);
+	if (!error)
+		error = put_access(web, outer, chain, NULL, DENYING | AGAIN);
+	return error ? error : add_for_all(web, chain, true, NULL, section);
 }
 
 static int put_section_access(struct xb_list_web *web, const struct section *section)
@@ -846,8 +873,9 @@ static int put_section_access(struct xb_list_web *web, const struct section *sec
 	if (error || !has_access(section))
 		return error;
 	if (web->server == APACHE)
-		return put_ordered(web, section, chain);
-	error = put_access(web, section, chain, true, true);
+		return section->adds ? put_added(web, section, chain)
+				     : put_ordered(web, section, chain);
+	error = put_access(web, section, chain, NULL, ALLOWING | DENYING);
 	return error ? error : add_for_all(web, chain, true, NULL, section);
 }
 
@@ -976,6 +1004,18 @@ static int put_named(struct xb_list_web *web, uint32_t chain, const struct node 
 	return error;
 }
 
+/* What is required may be required, or not: everybody may pass, and some may be refused. */
+static int put_perhaps(struct xb_list_web *web, uint32_t chain, const struct section *section)
+{
+	struct xb_firewall_rule rule = {.verdict = XB_FIREWALL_DROP,
+					.condition = section->condition,
+					.line = section->line,
+					.text = section->text};
+	int error = add_rule(web, chain, &rule);
+
+	return error ? error : add_for_all(web, chain, true, NULL, section);
+}
+
 static int put_section_required(struct xb_list_web *web, const struct section *section)
 {
 	const struct node *root = section->root == NONE ? NULL : &web->nodes[section->root];
@@ -987,7 +1027,7 @@ static int put_section_required(struct xb_list_web *web, const struct section *s
 	if (section->passes.condition)
 		error = add_for_all(web, chain, true, section->passes.condition, section);
 	else if (root && section->adds)
-		return add_for_all(web, chain, true, NULL, section);
+		return put_perhaps(web, chain, section);
 	if (error || !root)
 		return error;
 	error = find_required(web, root, &required)
