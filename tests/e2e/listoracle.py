@@ -94,17 +94,17 @@ def columns():
     if header:
         writer.writerow(["c%d" % i for i in range(at)] + [name, "kind"])
     for text, networks in entries:
-        kind = RANDOM.choice(("ban", "pass"))
+        kind = RANDOM.choice(("ban", "a, b|c", "pass"))
         writer.writerow([noise() for _ in range(at)] + [text, kind])
-        listed |= networks if kind == "ban" else set()
+        listed |= networks if kind != "pass" else set()
     form = {",": "csv", ";": "semicolons", "\t": "tsv", "|": "pipes"}[separator]
     if not header:
-        return out.getvalue(), listed, ["--format", form, "--column", str(at + 1), "--where", "%d=ban" % (at + 2)]
-    return out.getvalue(), listed, ["--format", form, "--column", name, "--where", "kind=ban"]
+        return out.getvalue(), listed, ["--format", form, "--column", str(at + 1), "--where", "%d!=pass" % (at + 2)]
+    return out.getvalue(), listed, ["--format", form, "--column", name, "--where", 'kind=ban|"a, b|c"']
 
 
 def two_columns():
-    lines, listed, kind = [], set(), RANDOM.choice(("..", "/", "/mask", "+"))
+    lines, listed, kind = [], set(), RANDOM.choice(("..", "/", "/mask", "/wild", "+"))
     for _ in range(RANDOM.randint(1, 12)):
         if kind == "..":
             first, last = span()
@@ -115,10 +115,10 @@ def two_columns():
         else:
             net = network()
             first, networks = net.network_address, {net}
-            second = str(net.netmask if kind == "/mask" else net.prefixlen)
+            second = {"/mask": net.netmask, "/wild": net.hostmask, "/": net.prefixlen}[kind]
         lines.append(RANDOM.choice(("%s %s x", " %s\t%s", "%s   %s")) % (first, second))
         listed |= networks
-    return "\n".join(lines), listed, ["--format", "table", "--column", "1%s2" % kind[:2].replace("/m", "/")]
+    return "\n".join(lines), listed, ["--format", "table", "--column", "1%s2" % (kind if kind == ".." else kind[0])]
 
 
 def peers():
@@ -159,6 +159,26 @@ def document():
     if RANDOM.random() < 0.5:
         return json.dumps({"data": rows}, indent=RANDOM.choice((None, 2))), listed, ["--json-path", "data" + path]
     return json.dumps(rows), listed, ["--json-path", path]
+
+
+def pairs():
+    """What two keys say together, of the elements with a number that is large enough."""
+    kind, rows, listed = RANDOM.choice(("..", "/", "+")), [], set()
+    for _ in range(RANDOM.randint(1, 12)):
+        score = RANDOM.choice((49, 49.5, 50, 50.0, 51, "50", "49", None))
+        if kind == "..":
+            first, last = span()
+            second, networks = str(last), nets(first, last)
+        elif kind == "+":
+            first, count = address(), RANDOM.randint(1, 5000)
+            second, networks = count, nets(first, first + count - 1)
+        else:
+            net = network()
+            first, networks = net.network_address, {net}
+            second = RANDOM.choice((net.prefixlen, str(net.netmask), str(net.hostmask), str(net.prefixlen)))
+        rows.append({"of": {"score": score}, "a.b": str(first), "b": {"c": second}})
+        listed |= networks if score is not None and float(score) >= 50 else set()
+    return json.dumps({"x": rows}), listed, ["--json-path", 'x[of.score>=50]."a.b"%sb.c' % kind]
 
 
 def words():
@@ -205,7 +225,7 @@ def run(*words_, **more):
 
 
 def check(number, path):
-    maker = RANDOM.choice((plain, columns, two_columns, peers, levels, document, words, text))
+    maker = RANDOM.choice((plain, columns, two_columns, peers, levels, document, pairs, words, text))
     content, listed, options = maker()
     with open(path, "wb") as file:
         file.write(pack(content))

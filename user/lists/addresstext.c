@@ -367,17 +367,18 @@ struct xb_pair_guess xb_pair_guess(const char *first, const char *second)
 		return (struct xb_pair_guess){0};
 	if (xb_entry_is_ipv4(&from) && xb_addresses_mask_length(second) >= 8)
 		return (struct xb_pair_guess){"netmask", XB_PAIR_MASK,
-					      xb_addresses_mask_length(second) < 32};
+					      xb_addresses_mask_length(second) < 32, true};
 	if (xb_entry_is_ipv4(&from) && wildcard_length(second) >= 8)
 		return (struct xb_pair_guess){"wildcard mask", XB_PAIR_MASK,
-					      wildcard_length(second) < 32};
+					      wildcard_length(second) < 32, true};
 	if (is_length(&from, second, &length))
-		return (struct xb_pair_guess){"prefix length", XB_PAIR_MASK, length < from.length};
+		return (struct xb_pair_guess){"prefix length", XB_PAIR_MASK, length < from.length,
+					      false};
 	if (is_count(&from, second))
-		return (struct xb_pair_guess){"number of addresses", XB_PAIR_COUNT, true};
+		return (struct xb_pair_guess){"number of addresses", XB_PAIR_COUNT, true, false};
 	if (is_single(second, &to) && !xb_span_between(&from, &to, &span))
 		return (struct xb_pair_guess){"last address", XB_PAIR_TO,
-					      from.hi != to.hi || from.lo != to.lo};
+					      from.hi != to.hi || from.lo != to.lo, false};
 	xb_error_clear();
 	return (struct xb_pair_guess){0};
 }

@@ -58,6 +58,7 @@ struct xb_pair_guess {
 	const char *what;
 	enum xb_pair pair;
 	bool wider; /* together they say more than the address */
+	bool sure;  /* it is a mask, and nothing else looks like one */
 };
 
 struct xb_pair_guess xb_pair_guess(const char *first, const char *second);

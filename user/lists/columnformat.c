@@ -52,7 +52,7 @@ size_t xb_columns_beside(const struct xb_fields *fields, size_t column, struct x
 		if (!near && !strchr(text, '.'))
 			continue;
 		*guess = xb_pair_guess(address, text);
-		if (guess->what && (near || guess->pair == XB_PAIR_MASK))
+		if (guess->what && (near || guess->sure))
 			return at;
 	}
 	*guess = (struct xb_pair_guess){0};

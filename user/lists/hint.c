@@ -77,10 +77,7 @@ static bool hint_at_columns(const char *line, const struct cut *cut, char hint[X
 		snprintf(hint, XB_LIST_HINT,
 			 "if column %zu has the %s for column %zu, choose the columns %zu%s%zu%s%s",
 			 second, guess.what, column, column, xb_pair_marks[guess.pair], second,
-			 with,
-			 strchr(xb_fields_at(fields, second), '.') && guess.pair == XB_PAIR_MASK
-				 ? ""
-				 : "; else one of them");
+			 with, guess.sure ? "" : "; else one of them");
 	else
 		snprintf(hint, XB_LIST_HINT, "it seems to have columns: choose column %zu%s",
 			 column, with);
