@@ -164,6 +164,15 @@ t_reading_options()
 		set_exits 2 $verb "${words[@]:0:4}" "$T/table"
 		complains "'wrong' is not an address"
 	done
+	printf '%s\n' 192.0.2.0/24,DE 198.51.100.0/24,FR >"$T/places"
+	set_exits 0 union --country FR "$T/places"
+	[[ $(cat "$T/out") == 198.51.100.0/24 ]] || fail "$(cat "$T/out")"
+	echo "{\"192.0.2.0/24\": {\"asn\": \"AS64500\"}, \"2001:db8::/32\": {\"asn\": \"AS1\"}}" |
+		python3 "$root/tests/support/mmdbfile.py" "$T/db.mmdb"
+	set_exits 0 union --asn 64500,1 "$T/db.mmdb"
+	[[ $(cat "$T/out") == $'2001:db8::/32\n192.0.2.0/24' ]] || fail "$(cat "$T/out")"
+	set_exits 2 union "$T/db.mmdb"
+	complains 'has to be said \(--country, .*asn=AS64500'
 	set_exits 0 union --format rpz --zone rpz.example "$T/zone"
 	[[ $(cat "$T/out") == =blocked.example ]]
 	set_exits 0 build "${words[@]}" "$T/table" -o "$T/filter" -p 1e-9

@@ -199,17 +199,25 @@ t_published()
 	complains "'evil.example' is not an address or prefix \(--skip-bad NUMBER"
 	list network,geoname_id,registered_country_geoname_id,represented_country_geoname_id,is_anonymous_proxy \
 		5.4.0.0/24,2077456,2077456,,0 5.4.1.0/24,1814991,1814991,,0 5.4.2.0/23,,1814991,,0
-	published "MaxMind GeoLite2, a country" 5.4.1.0/24
+	published "MaxMind GeoLite2, CSV, a country" 5.4.1.0/24
 	list 0.0.0.0,0.255.255.255,ZZ 5.4.0.0,5.4.0.255,AU 5.4.1.0,5.4.3.255,CN \
 		2a00:600::,2a00:6ff:ffff:ffff:ffff:ffff:ffff:ffff,CN
-	published "DB-IP, a country" 5.4.1.0/24 5.4.2.0/23 2a00:600::/24
+	published "DB-IP lite, CSV, a country" 5.4.1.0/24 5.4.2.0/23 2a00:600::/24
 	list '2|ripencc|1790287199|6|19700101|20260924|+0200' 'ripencc|*|ipv4|*|3|summary' 'ripencc|*|ipv6|*|2|summary' \
 		'ripencc|DE|asn|64500|1|19930901|allocated|12a581c1' 'ripencc|DE|ipv4|5.4.0.0|768|20100712|allocated|12a581c1' \
 		'ripencc|SE|ipv4|5.4.4.0|256|20100712|assigned|9a489e65' 'ripencc||ipv4|5.4.8.0|256|||available' \
 		'ripencc|DE|ipv6|2a01:4f8::|29|20070801|allocated|12a581c1' \
 		'ripencc|SE|ipv6|2a00:1450::|32|20090813|allocated|9a489e65'
-	published "RIR delegations, IPv4 of a country" 5.4.0.0/23 5.4.2.0/24
-	published "RIR delegations, IPv6 of a country" 2a01:4f8::/29
+	published "RIR delegations, a country" 5.4.0.0/23 5.4.2.0/24 2a01:4f8::/29
+	python3 "$root/tests/support/mmdbfile.py" "$T/list" <<-'END'
+		{"5.4.0.0/24": {"country": {"iso_code": "DE"}, "registered_country": {"iso_code": "US"}},
+		 "5.4.1.0/24": {"country": {"iso_code": "US"}}, "5.4.2.0/24": {"registered_country": {"iso_code": "DE"}},
+		 "5.4.3.0/24": {"country_code": "AT", "country": "Austria", "asn": "AS64501"},
+		 "2a01:4f8::/32": {"autonomous_system_number": 64500, "country": {"iso_code": "DE"}}}
+	END
+	published "MaxMind GeoLite2, DB-IP lite, IPinfo lite: countries" 5.4.0.0/24 5.4.3.0/24 2a01:4f8::/32
+	published "the same: all countries but one" 5.4.1.0/24 5.4.3.0/24
+	published "MaxMind GeoLite2, IPinfo lite: networks of an AS" 5.4.3.0/24 2a01:4f8::/32
 }
 
 # --- what is told -----------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ const char *advice_words(enum xb_advice advice)
 			       : " with --format, or --lines takes lines as they are";
 	case XB_ADVICE_SET:
 		return " with --set";
+	case XB_ADVICE_PLACES:
+		return " (--country, --not-country, --continent, --asn, --mmdb-path)";
 	default:
 		return "";
 	}

@@ -39,6 +39,21 @@ bool reading_option(const struct cli *cli, struct input_terms *terms, int option
 	case 'J':
 		choice->json = optarg;
 		return true;
+	case 'O':
+		choice->country = optarg;
+		return true;
+	case 'X':
+		choice->not_country = optarg;
+		return true;
+	case 'T':
+		choice->continent = optarg;
+		return true;
+	case 'A':
+		choice->asn = optarg;
+		return true;
+	case 'P':
+		choice->mmdb = optarg;
+		return true;
 	case 'N':
 		choice->set = optarg;
 		return true;
@@ -55,7 +70,8 @@ bool reading_is_of_entries(const struct input_terms *terms)
 	const struct xb_list_choice *choice = &terms->choice;
 
 	return terms->format || terms->zone || choice->column || choice->where || choice->json ||
-	       choice->set || choice->bounded;
+	       choice->set || choice->country || choice->not_country || choice->continent ||
+	       choice->asn || choice->mmdb || choice->bounded;
 }
 
 bool reading_is_sensible(const struct cli *cli, const struct input_terms *terms)

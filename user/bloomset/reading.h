@@ -18,6 +18,14 @@
 		{"json-path", "PATH", 'J',                                                         \
 		 .help = "where JSON has the addresses, such as prefixes[].ip_prefix"},            \
 		{"set", "NAME", 'N', .help = "the set to read, of files with several"},            \
+		{"country", "CODE,...", 'O',                                                       \
+		 .help = "take only networks in these countries, such as DE,AT"},                  \
+		{"not-country", "CODE,...", 'X', .help = "take only networks in other countries"}, \
+		{"continent", "CODE,...", 'T',                                                     \
+		 .help = "take only networks on these continents, such as EU"},                    \
+		{"asn", "NUMBER,...", 'A', .help = "take only networks of these AS"},              \
+		{"mmdb-path", "PATH=VALUE,...", 'P',                                               \
+		 .help = "take only networks of which an MMDB database says this"},                \
 	{                                                                                          \
 		"skip-bad", "NUMBER", 'B', .help = "leave out up to NUMBER wrong lines of a file"  \
 	}

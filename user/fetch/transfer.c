@@ -218,6 +218,15 @@ static int socket_is_connected(void *context, curl_socket_t fd, curlsocktype pur
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
+/* Without memory for it, the list stays as it is. */
+static void append_header(struct curl_slist **list, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(*list, line);
+
+	if (longer)
+		*list = longer;
+}
+
 /* Those that say who asks, and then the others. */
 static struct curl_slist *known_headers(const struct credentials *credentials,
 					const struct curl_slist *others)
@@ -229,11 +238,11 @@ static struct curl_slist *known_headers(const struct credentials *credentials,
 		size_t size = strcspn(at, "\n");
 
 		snprintf(line, sizeof(line), "%.*s", (int)size, at);
-		list = curl_slist_append(list, line) ?: list;
+		append_header(&list, line);
 		at += size;
 	}
 	for (; others; others = others->next)
-		list = curl_slist_append(list, others->data) ?: list;
+		append_header(&list, others->data);
 	return list;
 }
 

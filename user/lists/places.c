@@ -200,9 +200,8 @@ static int note_absent(const struct xb_places *places, struct xb_listfile *file)
 
 	for (int code = 0; code < XB_PLACE_CODES && places->by_country && !error; code++)
 		if (places->country[code] && !places->met[code])
-			error = xb_line_unknown(file, file->lines,
-						"no network is in the country %c%c",
-						'A' + code / 26, 'A' + code % 26);
+			error = xb_line_note(file, 0, "no network is in the country %c%c",
+					     'A' + code / 26, 'A' + code % 26);
 	return error;
 }
 
