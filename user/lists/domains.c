@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The formats of lists of domains: a domain a line, hosts files, Adblock rules. */
+/* The formats of lists of domains: a domain a line, and hosts files. */
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/program.h"
 #include "lists/format.h"
 #include "lists/judge.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-
 /* domains: a domain a line, which stands for all below it too, with or without `*.`, `.` or `+.` in
  * front. Addresses may be among them, and `=` in front is this name alone, as everywhere here. */
 
 #define WORD_END XB_BLANKS "#;"
-
-#define COSMETIC "#@?$%" /* behind the first `#` of a rule */
-
-/* A rule of which parts of pages browsers hide: names, then `##`, `#@#`, `#?#`, `#$#` or `#%#`. No
- * name in it is one to block, and what is behind it is no comment. */
-static bool is_cosmetic(const char *line)
-{
-	size_t size = strcspn(line, XB_BLANKS "=/:#");
-
-	return size && line[size] == '#' && line[size + 1] && strchr(COSMETIC, line[size + 1]);
-}
 
 static bool detect_domains(const char *line)
 {
@@ -36,7 +22,7 @@ static bool detect_domains(const char *line)
 	rest = line + size + strspn(line + size, XB_BLANKS);
 	return (wide ? xb_line_looks_like_name(line, size)
 		     : xb_line_looks_like_domain(line, size)) &&
-	       (!*rest || strchr("#;", *rest)) && !is_cosmetic(line);
+	       (!*rest || strchr("#;", *rest)) && !xb_line_is_cosmetic(line);
 }
 
 static int parse_domains(struct xb_reading *reading, char *line)
@@ -44,7 +30,7 @@ static int parse_domains(struct xb_reading *reading, char *line)
 	const char *comment, *word;
 	size_t wide;
 
-	if (is_cosmetic(line))
+	if (xb_line_is_cosmetic(line))
 		return XB_LINE_UNKNOWN;
 	comment = xb_line_comment(line, "#;");
 	word = xb_line_word(&line);
@@ -93,16 +79,6 @@ static const struct xb_judge hosts_judge = {
 	.silent = 1U << HOSTS_LEADS,
 };
 
-static bool is_address(const char *text)
-{
-	struct xb_entry entry;
-
-	if (!xb_entry_parse(text, strlen(text), NULL, &entry, NULL))
-		return !strchr(text, '/');
-	xb_error_clear();
-	return false;
-}
-
 static bool detect_hosts(const char *line)
 {
 	size_t size = strcspn(line, XB_BLANKS);
@@ -114,23 +90,8 @@ static bool detect_hosts(const char *line)
 	memcpy(address, line, size);
 	address[size] = '\0';
 	return xb_line_is_nowhere(address) ||
-	       (is_address(address) && xb_line_looks_like_domain(name, strcspn(name, WORD_END)));
-}
-
-/* Single labels, addresses, and what else hosts files call the machine itself: no business of a
- * list. */
-static bool is_local(const char *name)
-{
-	static const char *const local[] = {"localhost.localdomain", "localhost4.localdomain4",
-					    "localhost6.localdomain6"};
-	size_t label = strspn(name, XB_LABEL_CHARS);
-
-	if (label && !name[label + (name[label] == '.')])
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
-		if (!strcasecmp(name, local[i]))
-			return true;
-	return is_address(name);
+	       (xb_line_is_address(address) &&
+		xb_line_looks_like_domain(name, strcspn(name, WORD_END)));
 }
 
 static bool is_below(const struct xb_reading *reading)
@@ -147,7 +108,7 @@ static int keep_mapping(struct xb_reading *reading, const char *shown, char *nam
 	int error = 0;
 
 	while (error >= 0 && (name = xb_line_word(&names))) {
-		if (is_local(name))
+		if (xb_line_is_local(name))
 			continue;
 		error = told ? 0 : xb_line_unknown(file, file->lines, "'%s'", XB_SHOW(shown));
 		told = true;
@@ -170,9 +131,10 @@ static int parse_hosts(struct xb_reading *reading, char *line)
 	if (!address || !line[strspn(line, XB_BLANKS)])
 		return XB_LINE_UNKNOWN;
 	if (!xb_line_is_nowhere(address))
-		return is_address(address) ? keep_mapping(reading, shown, line) : XB_LINE_UNKNOWN;
+		return xb_line_is_address(address) ? keep_mapping(reading, shown, line)
+						   : XB_LINE_UNKNOWN;
 	for (; !error && (name = xb_line_word(&line)); names++)
-		if (!is_local(name))
+		if (!xb_line_is_local(name))
 			error = xb_names_keep(reading->file, name, how, HOSTS_NOWHERE, comment);
 	return names ? error : XB_LINE_UNKNOWN;
 }
@@ -190,62 +152,3 @@ static int finish_hosts(struct xb_reading *reading)
 const struct xb_list_format xb_hosts_format = {"hosts",	      detect_hosts,
 					       parse_hosts,   .comments = "#;!",
 					       .loose = true, .finish = finish_hosts};
-
-/*
- * adblock: `||domain^` lists a domain and all below it, `|domain^` that name alone, `@@` in front
- * allows it. Options that leave it at that may follow; all else that this language can say is for
- * browsers.
- */
-
-static bool is_header(const char *line)
-{
-	return !strncasecmp(line, "[adblock", 8) || !strncasecmp(line, "[ublock", 7) ||
-	       !strncasecmp(line, "[adguard", 8);
-}
-
-/* `|domain^`; with a scheme or a path it would be about URLs. */
-static bool names_host(const char *line)
-{
-	return *line == '|' && xb_line_looks_like_domain(line + 1, strcspn(line + 1, "^"));
-}
-
-static bool detect_adblock(const char *line)
-{
-	return is_header(line) || !strncmp(line, "||", 2) || !strncmp(line, "@@|", 3) ||
-	       names_host(line) || is_cosmetic(line);
-}
-
-/* `document` is not among them: it means pages of the domain, not what other pages load of it. */
-static bool is_for_all(char *option)
-{
-	return !strcmp(option, "important") || !strcmp(option, "all");
-}
-
-static int parse_adblock(struct xb_reading *reading, char *line)
-{
-	unsigned int how = strncmp(line, "@@", 2) ? 0 : XB_LINE_ALLOW;
-	char *domain, *end;
-
-	/* `#` begins a comment, but for cosmetic rules of all pages. */
-	if (is_header(line) || (*line == '#' && !(line[1] && strchr(COSMETIC, line[1]))))
-		return 0;
-	line += how ? 2 : 0;
-	end = strchr(line, '^');
-	if (!end || (end[1] && (end[1] != '$' || !xb_line_knows_options(end + 2, is_for_all))))
-		return XB_LINE_UNKNOWN;
-	if (strncmp(line, "||", 2)) {
-		if (!names_host(line))
-			return XB_LINE_UNKNOWN;
-		how |= XB_LINE_EXACT;
-	}
-	*end = '\0';
-	domain = line + (how & XB_LINE_EXACT ? 1 : 2);
-	if (!(how & XB_LINE_EXACT) && !strncmp(domain, "*.", 2)) {
-		how |= XB_LINE_MEANT;
-		domain += 2;
-	}
-	return xb_line_keep_domain(reading->file, domain, how, "");
-}
-
-const struct xb_list_format xb_adblock_format = {"adblock", detect_adblock, parse_adblock,
-						 .comments = "!", .loose = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
- * addresses, ranges, columns, json, crowdsec, mmdb, placerows, domains, rules, dnsmasq, resolvers,
- * rpz, rbldnsd, iptables, nft, webservers, sets, firewalld, mikrotik. */
+ * addresses, ranges, columns, json, crowdsec, mmdb, placerows, domains, adblock, rules, dnsmasq,
+ * resolvers, rpz, rbldnsd, iptables, nft, webservers, sets, firewalld, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 

@@ -96,7 +96,7 @@ static void add(struct xb_said *said, const struct xb_item *item)
 static int keep_more(struct walk *walk, const struct xb_entry *entry, bool exact, uint32_t line,
 		     uint8_t kind)
 {
-	struct xb_item item = {.entry = *entry};
+	struct xb_item item = {.entry = *entry, .meant = true};
 	uint64_t lines = walk->file->lines;
 	uint8_t form[XB_NAME_BYTES + 1];
 	int error;

@@ -305,3 +305,39 @@ bool xb_line_is_nowhere(const char *address)
 		return !entry.hi || entry.hi >> 56 == 127;
 	return !entry.hi && entry.lo <= 1;
 }
+
+bool xb_line_is_address(const char *text)
+{
+	struct xb_entry entry;
+
+	if (!xb_entry_parse(text, strlen(text), NULL, &entry, NULL))
+		return !strchr(text, '/');
+	xb_error_clear();
+	return false;
+}
+
+bool xb_line_is_local(const char *name)
+{
+	static const char *const local[] = {"localhost.localdomain", "localhost4.localdomain4",
+					    "localhost6.localdomain6"};
+	size_t label = strspn(name, XB_LABEL_CHARS);
+
+	if (label && !name[label + (name[label] == '.')])
+		return true;
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
+		if (!strcasecmp(name, local[i]))
+			return true;
+	return xb_line_is_address(name);
+}
+
+bool xb_line_hides_parts(const char *line)
+{
+	return *line == '#' && line[1] && strchr("#@?$%", line[1]);
+}
+
+bool xb_line_is_cosmetic(const char *line)
+{
+	size_t size = strcspn(line, XB_BLANKS "=/:#");
+
+	return size && xb_line_hides_parts(line + size);
+}

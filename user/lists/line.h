@@ -149,6 +149,20 @@ int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment);
 
+/* Whether it is an address, without a length. */
+bool xb_line_is_address(const char *text);
+
+/* Single labels, addresses, and what else hosts files call the machine itself: no business of a
+ * list. */
+bool xb_line_is_local(const char *name);
+
+/* A rule of which parts of pages browsers hide: names, then `##`, `#@#`, `#?#`, `#$#` or `#%#`. No
+ * name in it is one to block, and what is behind it is no comment. */
+bool xb_line_is_cosmetic(const char *line);
+
+/* The same without names, for all pages. */
+bool xb_line_hides_parts(const char *line);
+
 /* Whether lists give this address to names that should lead nowhere: 0.0.0.0, 127.0.0.0/8, ::,
  * ::1, fe80::1 of an interface. */
 bool xb_line_is_nowhere(const char *address);
