@@ -9,7 +9,7 @@ packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux 
 	bpftool xdp-tools libcap2-bin libc-bin dnsmasq-base isc-dhcp-client bind9-dnsutils tcpdump openssl curl python3-minimal python3.11-minimal)
 # What else a root of another architecture needs for what is built, and for Python.
 libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev libzstd-dev liblmdb-dev libjansson-dev libmnl-dev
-	libexpat1-dev libidn2-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev libssl-dev
+	libexpat1-dev libidn2-dev libldns-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev libssl-dev
 	libcmocka-dev libpython3.11-stdlib)
 # In the order they are loaded.
 modules=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk failover net_failover virtio_net

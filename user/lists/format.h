@@ -47,6 +47,7 @@ struct xb_reading {
 	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
+	uint32_t left;		    /* seconds that a file of rbldnsd holds; 0: always */
 	bool in_block;		    /* of geo */
 	bool geo_begun, geo_ranges; /* a line was read; it was a range */
 	char value[XB_SHOWN + 1];   /* of all that are not 0 */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>
+#include <time.h>
 
 #include "lists/format.h"
 #include "lists/line.h"
@@ -60,9 +61,87 @@ static int take_most(struct xb_reading *reading, char *rest)
 	return 0;
 }
 
+/* "2026:11:30:23:59", in UTC, from the year to the day at least, with or without what separates
+ * them; 0 or "-": none. */
+static bool read_stamp(const char *text, time_t *stamp)
+{
+	int parts[6] = {0}, widths[] = {4, 2, 2, 2, 2, 2};
+	size_t count = 0;
+
+	*stamp = 0;
+	if (!strcmp(text, "0") || !strcmp(text, "-"))
+		return true;
+	for (; *text && count < ARRAY_SIZE(parts); count++) {
+		if (!strchr(XB_DIGITS, *text))
+			return false;
+		for (int i = 0; i < widths[count] && *text && strchr(XB_DIGITS, *text); i++)
+			parts[count] = parts[count] * 10 + (*text++ - '0');
+		text += *text == ':' || *text == '-';
+	}
+	*stamp = timegm(&(struct tm){.tm_year = parts[0] - 1900,
+				     .tm_mon = parts[1] - 1,
+				     .tm_mday = parts[2],
+				     .tm_hour = parts[3],
+				     .tm_min = parts[4],
+				     .tm_sec = parts[5]});
+	return !*text && count >= 3;
+}
+
+/* The same, or seconds, minutes, ... from `since` on: "+5d". */
+static bool read_expiry(const char *text, time_t since, time_t *expires)
+{
+	static const struct {
+		char unit;
+		time_t seconds;
+	} units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+	size_t digits = strspn(text + 1, XB_DIGITS);
+
+	if (*text != '+')
+		return read_stamp(text, expires);
+	if (!since || !digits || digits > 9 || (text[1 + digits] && text[2 + digits]))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (text[1 + digits] != units[i].unit)
+			continue;
+		*expires = since + strtol(text + 1, NULL, 10) * units[i].seconds;
+		return true;
+	}
+	return false;
+}
+
+/* rbldnsd serves nothing of a file that is not yet valid, or is no longer. */
+static int take_timestamp(struct xb_reading *reading, char *rest)
+{
+	const char *first = xb_line_word(&rest), *second = xb_line_word(&rest);
+	time_t since, expires = 0, now = time(NULL);
+
+	if (!first || xb_line_word(&rest) || !read_stamp(first, &since) ||
+	    (second && !read_expiry(second, since, &expires)))
+		return xb_input_error(
+			"$TIMESTAMP takes when the data were made, and until when they "
+			"hold, as 2026:11:30:23:59 or +5d");
+	if (since > now)
+		return xb_input_error("by $TIMESTAMP these data hold later: rbldnsd does not load "
+				      "them now");
+	if (expires && expires < now)
+		return xb_input_error("by $TIMESTAMP these data are no longer valid: rbldnsd does "
+				      "not serve them");
+	if (expires && expires < UINT32_MAX && (!reading->left || expires - now < reading->left))
+		reading->left = (uint32_t)(expires - now) + (expires == now);
+	return 0;
+}
+
+/* What is left of the time that the file holds is left of each entry. */
+static int limit_time(struct xb_reading *reading, int error)
+{
+	for (size_t i = 0; !error && reading->left && i < reading->file->count; i++)
+		reading->file->items[i].timeout = reading->left;
+	return error;
+}
+
 static int take_directive(struct xb_reading *reading, char *line)
 {
-	static const char *const ignored[] = {"SOA", "NS", "NAMESERVER", "TTL", "TIMESTAMP"};
+	static const char *const ignored[] = {"SOA", "NS", "NAMESERVER", "TTL"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		if (is_directive(line, ignored[i]))
@@ -70,6 +149,12 @@ static int take_directive(struct xb_reading *reading, char *line)
 	/* Variables of texts. */
 	if (strchr(XB_DIGITS "=", line[1]) && line[1])
 		return 0;
+	if (is_directive(line, "TIMESTAMP")) {
+		int error = take_timestamp(reading, line + strlen("$TIMESTAMP"));
+
+		reading->hopeless |= error != 0;
+		return error;
+	}
 	if (is_directive(line, "MAXRANGE4"))
 		return take_most(reading, line + strlen("$MAXRANGE4"));
 	if (is_directive(line, "DATASET"))
@@ -97,13 +182,15 @@ static const char *text_of(const char *value)
  */
 static int read_record(struct xb_reading *reading, char *line, bool colons, struct record *record)
 {
+	bool comment = *line && strchr("#;", *line);
 	size_t size;
 
-	if (!strncmp(line, ":$", 2))
+	/* A directive may stand in a comment, for other programs that read such files. */
+	if (*line && strchr(":#;", *line) && line[1] == '$')
 		line++;
-	if (*line == '$')
+	if (*line == '$' && (!comment || marks_any(line)))
 		return take_directive(reading, line);
-	if (is_default(line))
+	if (comment || is_default(line))
 		return 0;
 	record->excluded = *line == '!';
 	line += record->excluded;
@@ -184,14 +271,9 @@ static bool read_length(const char *text, uint8_t *length)
 	return *length <= 32;
 }
 
-static void note_host_bits(struct xb_listfile *file, const char *text)
-{
-	if (!file->host_bits++) {
-		file->first_host_bits_line = file->lines;
-		snprintf(file->first_host_bits, sizeof(file->first_host_bits), "%s", XB_SHOW(text));
-	}
-}
+#define HOST_BITS "'%s' has bits behind its length: rbldnsd leaves it out"
 
+/* XB_LINE_UNKNOWN: there is no such prefix, which was told. */
 static int read_span4(struct xb_listfile *file, const char *text, bool ranges, struct xb_span *span)
 {
 	const char *end = text;
@@ -206,8 +288,8 @@ static int read_span4(struct xb_listfile *file, const char *text, bool ranges, s
 			right = read_length(end + 1, &length);
 		last = first | host_mask(length);
 		if (right && (first & host_mask(length)))
-			note_host_bits(file, text);
-		first &= ~host_mask(length);
+			return xb_line_unknown(file, file->lines, HOST_BITS, XB_SHOW(text))
+				       ?: XB_LINE_UNKNOWN;
 	}
 	if (!right)
 		return xb_input_error("'%s' is not an address, a prefix%s", XB_SHOW(text),
@@ -226,6 +308,8 @@ static int parse_ip4(struct xb_reading *reading, char *line, bool ranges)
 	if (error || !record.entry)
 		return error;
 	error = read_span4(reading->file, record.entry, ranges, &span);
+	if (error == XB_LINE_UNKNOWN)
+		return 0;
 	return error ? error : keep(reading, &span, &record);
 }
 
@@ -269,12 +353,12 @@ static bool marks_ip4(const char *line)
 
 static int finish_ip4set(struct xb_reading *reading)
 {
-	return xb_span_except(reading->file, XB_LONGEST_OCTET);
+	return limit_time(reading, xb_span_except(reading->file, XB_LONGEST_OCTET));
 }
 
 static int finish_trie(struct xb_reading *reading)
 {
-	return xb_span_except(reading->file, XB_LONGEST_FIRST);
+	return limit_time(reading, xb_span_except(reading->file, XB_LONGEST_FIRST));
 }
 
 #define PASSES_FOR "plain hosts domains rpz"
@@ -282,14 +366,14 @@ static int finish_trie(struct xb_reading *reading)
 const struct xb_list_format xb_ip4set_format = {"ip4set",
 						marks_ip4,
 						parse_ip4set,
-						.comments = "#;",
+						.comments = "",
 						.finish = finish_ip4set,
 						.passes_for = PASSES_FOR,
 						.marks = marks_ip4};
 const struct xb_list_format xb_ip4trie_format = {"ip4trie",
 						 marks_ip4,
 						 parse_ip4trie,
-						 .comments = "#;",
+						 .comments = "",
 						 .finish = finish_trie,
 						 .passes_for = PASSES_FOR,
 						 .marks = marks_ip4};
@@ -302,6 +386,7 @@ static int read_span6(struct xb_listfile *file, const char *text, struct xb_span
 	size_t address = strcspn(text, "/"), words = 1;
 	char full[XB_ENTRY_TEXT + 16];
 	struct xb_entry entry;
+	bool host_bits;
 	int error;
 
 	for (size_t i = 0; i < address; i++)
@@ -314,11 +399,14 @@ static int read_span6(struct xb_listfile *file, const char *text, struct xb_span
 		snprintf(full, sizeof(full), "%s::/%zu", text, words * 16);
 	else
 		return xb_input_error("'%s' is not an IPv6 address or prefix", XB_SHOW(text));
-	error = xb_line_address(file, full, &entry);
+	error = xb_entry_parse(full, strlen(full), NULL, &entry, &host_bits);
 	if (error)
 		return error;
 	if (!xb_entry_is_ipv6(&entry))
 		return xb_input_error("'%s' is not an IPv6 address or prefix", XB_SHOW(text));
+	if (host_bits)
+		return xb_line_unknown(file, file->lines, HOST_BITS, XB_SHOW(text))
+			       ?: XB_LINE_UNKNOWN;
 	*span = xb_span_of(&entry);
 	return 0;
 }
@@ -332,6 +420,8 @@ static int parse_ip6trie(struct xb_reading *reading, char *line)
 	if (error || !record.entry)
 		return error;
 	error = read_span6(reading->file, record.entry, &span);
+	if (error == XB_LINE_UNKNOWN)
+		return 0;
 	return error ? error : keep(reading, &span, &record);
 }
 
@@ -356,7 +446,7 @@ static bool marks_ip6(const char *line)
 const struct xb_list_format xb_ip6trie_format = {"ip6trie",
 						 marks_ip6,
 						 parse_ip6trie,
-						 .comments = "#;",
+						 .comments = "",
 						 .finish = finish_trie,
 						 .passes_for = PASSES_FOR,
 						 .marks = marks_ip6};
@@ -364,9 +454,8 @@ const struct xb_list_format xb_ip6trie_format = {"ip6trie",
 /* --- dnset --- */
 
 /*
- * `example.com` is that name alone, `*.example.com` what is below it, `.example.com` both. As in
- * rpz, a wildcard is listed with the domain itself. An exclusion becomes an entry of the allowlist,
- * which wins over other lists too, so only one that takes something out of what the file lists.
+ * `example.com` is that name alone, `*.example.com` what is below it, `.example.com` both; what is
+ * excluded likewise. The most specific line decides.
  */
 static int parse_dnset(struct xb_reading *reading, char *line)
 {
@@ -380,13 +469,14 @@ static int parse_dnset(struct xb_reading *reading, char *line)
 	if (*record.entry == '+')
 		return XB_LINE_UNKNOWN;
 	wide = xb_line_wildcard(record.entry);
-	how = wide ? 0 : XB_LINE_EXACT;
-	if (record.excluded)
-		how |= XB_LINE_ALLOW;
-	/* Of exclusions it says that the domain itself is not meant. */
-	if (record.excluded ? wide == 2 : wide)
-		how |= XB_LINE_MEANT;
-	return xb_line_keep_domain(reading->file, record.entry + wide, how,
+	how = record.excluded ? XB_LINE_ALLOW | XB_LINE_DOUBTFUL : wide ? XB_LINE_MEANT : 0;
+	if (wide)
+		error = xb_line_keep_domain(reading->file, record.entry + wide, how,
+					    record.excluded ? "" : record.text);
+	if (error || wide == 2)
+		return error;
+	how &= ~XB_LINE_MEANT;
+	return xb_line_keep_domain(reading->file, record.entry + wide, how | XB_LINE_EXACT,
 				   record.excluded ? "" : record.text);
 }
 
@@ -406,52 +496,15 @@ static bool marks_dnset(const char *line)
 	return excluded ? !name[size] : name[size + strspn(name + size, XB_BLANKS)] == ':';
 }
 
-/* Of two lines for the same names an exclusion decides. */
-static void doubt_excluded(struct xb_listfile *file)
-{
-	for (size_t i = 0; i < file->count; i++) {
-		struct xb_item *item = &file->items[i];
-		struct xb_entry wide = item->entry;
-
-		if (item->entry.kind != XB_NAME)
-			continue;
-		item->doubtful = xb_line_is_allowed(file, &item->entry);
-		if (xb_name_is_exact(wide.name, wide.length) && xb_entry_widen(&wide))
-			item->doubtful |= xb_line_is_allowed(file, &wide);
-	}
-}
-
-static void doubt_exclusions(struct xb_listfile *file)
-{
-	for (size_t i = 0; i < file->count; i++) {
-		struct xb_item *item = &file->items[i];
-
-		if (item->entry.kind != XB_ALLOW_NAME)
-			continue;
-		item->doubtful = !xb_line_is_listed(file, &item->entry, true) ||
-				 (item->meant && xb_line_lists_itself(file, &item->entry));
-		item->meant = false;
-	}
-}
-
 static int finish_dnset(struct xb_reading *reading)
 {
-	struct xb_listfile *file = reading->file;
-	int error;
-
-	doubt_excluded(file);
-	error = xb_line_settle(file, "is excluded by another line");
-	if (error)
-		return error;
-	doubt_exclusions(file);
-	error = xb_line_settle(file, "is not an exclusion, or one that cannot be expressed");
-	return error ? error : xb_line_narrower_wins(file);
+	return limit_time(reading, xb_line_wildcards(reading->file, XB_WILDCARDS_OPEN));
 }
 
 const struct xb_list_format xb_dnset_format = {"dnset",
 					       marks_dnset,
 					       parse_dnset,
-					       .comments = "#;",
+					       .comments = "",
 					       .loose = true,
 					       .finish = finish_dnset,
 					       .passes_for = PASSES_FOR,
