@@ -2,7 +2,9 @@
 """What resolvers answer whom nothing is refused, and how their answers are told apart: for rpz.py and unbound.py."""
 import ipaddress
 import multiprocessing
+import os
 import select
+import shutil
 import socket
 import struct
 import time
@@ -67,9 +69,9 @@ def receive(sock, waiting, answers, patience):
             until = time.monotonic() + patience
 
 
-def ask_all(server, port, names, patience=0.3, tries=3):
+def ask_all(server, port, names, kinds=tuple(TYPES), patience=0.3, tries=3):
     """The answers for all names and types, None for those that do not come."""
-    answers = {(name, kind): None for name in names for kind in TYPES}
+    answers = {(name, kind): None for name in names for kind in kinds}
     waiting, texts = {}, {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.connect((server, port))
@@ -96,3 +98,54 @@ def refused(server, port, names, failing_is_refused=False):
         if not failing_is_refused if failed else lets_pass(answer):
             passing.add(name)
     return set(names) - passing
+
+
+class Resolver:
+    """One that reads /work/PACKAGE/list, and asks the upstream. probe: a line that refuses the name "probe"."""
+
+    def __init__(self, root, package, port, probe):
+        self.root, self.port, self.package, self.probe = root, port, package, probe
+        self.version = root.version(package)
+        self.fails_as_refusal = False
+        self.folder = root.file(package)
+        os.makedirs(self.folder, exist_ok=True)
+
+    def put(self, file, text):
+        path = os.path.join(self.folder, file)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return "/work/%s/%s" % (self.package, file)
+
+    def start(self, _path):
+        raise NotImplementedError
+
+    def is_ready(self):
+        answer = engine.ask("probe", self.port, tries=1, patience=0.2)
+        return answer and answer.code == NO_NAME
+
+    def refused(self, text, questions):
+        server = self.start(self.put("list", text + self.probe))
+        try:
+            engine.wait_for(self.package, self.is_ready, server)
+            return refused("127.0.0.1", self.port, questions, self.fails_as_refusal)
+        except RuntimeError as error:
+            raise RuntimeError("%s: %s\n%s" % (self.version, error, self.root.log())) from error
+        finally:
+            engine.stop(server)
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class First:
+    """The upstream of all ends with the first of them."""
+
+    def __init__(self, resolver):
+        self.upstream, self.resolver, self.version = Upstream(), resolver, resolver.version
+
+    def refused(self, text, questions):
+        return self.resolver.refused(text, questions)
+
+    def close(self):
+        self.resolver.close()
+        self.upstream.close()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A format that list files come in: what one line says in it. Each family of formats has a file:
  * addresses, ranges, columns, json, crowdsec, mmdb, placerows, domains, adblock, rules, dnsmasq,
- * resolvers, rpz, rbldnsd, iptables, nft, webservers, sets, firewalld, mikrotik. */
+ * unbound, rpz, rbldnsd, iptables, nft, webservers, sets, firewalld, mikrotik. */
 #ifndef XB_LISTS_FORMAT_H
 #define XB_LISTS_FORMAT_H
 
@@ -141,7 +141,7 @@ int xb_listcolumns_detect(struct xb_reading *reading, const char *line);
 
 /* Free what their formats have put into it. */
 void xb_listsets_end(struct xb_reading *reading);
-void xb_listresolver_end(struct xb_reading *reading);
+void xb_listunbound_end(struct xb_reading *reading);
 void xb_listzone_end(struct xb_reading *reading);
 void xb_listiptables_end(struct xb_reading *reading);
 void xb_listweb_end(struct xb_reading *reading);

@@ -483,7 +483,7 @@ int xb_listformat_finish(struct xb_reading *reading)
 void xb_listformat_end(struct xb_reading *reading)
 {
 	xb_listsets_end(reading);
-	xb_listresolver_end(reading);
+	xb_listunbound_end(reading);
 	xb_listzone_end(reading);
 	xb_listiptables_end(reading);
 	xb_listweb_end(reading);

@@ -184,7 +184,7 @@ TEST_OF(json, test_rows, "json");
 TEST_OF(crowdsec, test_rows, "crowdsec");
 TEST_OF(domains, test_rows, "domains");
 TEST_OF(dnsmasq, test_rows, "dnsmasq");
-TEST_OF(resolvers, test_rows, "resolvers");
+TEST_OF(unbound, test_rows, "unbound");
 TEST_OF(rpz, test_rows, "rpz");
 TEST_OF(rules, test_rows, "rules");
 TEST_OF(rbldnsd, test_rows, "rbldnsd");
