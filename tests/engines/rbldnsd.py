@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""rbldnsd: data of addresses of its three kinds, with exclusions that lie in each other, prefixes with host bits, and limits.
-dnset.py has names."""
+"""rbldnsd: data of addresses of its three kinds, with exclusions that lie in each other, prefixes with host bits, and
+limits. dnset.py has names."""
 import ipaddress
 import os
 import shutil
@@ -13,7 +13,7 @@ NAMES = False
 KINDS = ("ip4set", "ip4trie", "ip6trie")
 ZONE = "bl.test"
 PORT = 5310
-HEAD = "# %s\n$SOA 3600 ns.test. admin.test. 0 600 300 86400 300\n$NS 3600 ns.test.\n$TTL 300\n:127.0.0.2:listed, see http://x.test/?$\n"
+HEAD = "# %s\n$SOA 3600 ns.test. admin.test. 0 600 300 86400 300\n$TTL 300\n:127.0.0.2:listed, see http://x.test/?$\n"
 STAMPS = ("$TIMESTAMP 2020:01:01\n", "$TIMESTAMP 2020-01-01 2035-01-01\n", "#$TIMESTAMP 20200101 0\n",
           "$TIMESTAMP 2020:01:01 +5d\n", ":$TIMESTAMP 2035:01:01\n")
 

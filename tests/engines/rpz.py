@@ -79,7 +79,8 @@ class Bind(zones.Resolver):
             pid-file none; session-keyfile none; managed-keys-directory "/work/%s"; recursion yes; forward only;
             forwarders { %s; }; dnssec-validation no; empty-zones-enable no; max-cache-size 4M;
             response-policy { zone "rpz.test"; } qname-wait-recurse no; };
-            controls { }; zone "rpz.test" { type primary; file "%s"; };\n""" % (self.port, self.package, zones.UPSTREAM, zone))
+            controls { }; zone "rpz.test" { type primary; file "%s"; };\n""" %
+                        (self.port, self.package, zones.UPSTREAM, zone))
         return self.root.start("named", "-g", "-n", "1", "-c", conf, "-u", "root")
 
 

@@ -9,8 +9,8 @@ NAMES = True
 REFUSING = ("always_nxdomain", "always_refuse", "always_deny", "always_nodata", "always_null", "refuse", "deny", "static",
             "inform_deny", "redirect", "inform_redirect")
 PASSING = ("transparent", "inform", "typetransparent", "always_transparent")
-DATA = ("A 0.0.0.0", "AAAA ::", "A 127.0.0.1", "A 192.0.2.9", "AAAA 2001:db8::7", "60 IN A 192.0.2.9", "TXT x", "MX 1 mail.org.",
-        "CNAME garden.org.")
+DATA = ("A 0.0.0.0", "AAAA ::", "A 127.0.0.1", "A 192.0.2.9", "AAAA 2001:db8::7", "60 IN A 192.0.2.9", "TXT x",
+        "MX 1 mail.org.", "CNAME garden.org.")
 
 
 def name(draw, most=3):
@@ -73,8 +73,8 @@ def make(draw):
 class Unbound(zones.Resolver):
     def start(self, path):
         conf = self.put("conf", """server:
-            module-config: "iterator"\n define-tag: "t u"\n interface: 127.0.0.1@%d\n do-daemonize: no\n chroot: ""\n username: ""
-            directory: "/work"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
+            module-config: "iterator"\n define-tag: "t u"\n interface: 127.0.0.1@%d\n do-daemonize: no\n chroot: ""
+            username: ""\n directory: "/work"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
             forward-zone:\n name: .\n forward-addr: %s\n include: %s\n""" % (self.port, zones.UPSTREAM, path))
         return self.root.start("unbound", "-d", "-c", conf)
 

@@ -65,7 +65,8 @@ static int take_most(struct xb_reading *reading, char *rest)
  * them; 0 or "-": none. */
 static bool read_stamp(const char *text, time_t *stamp)
 {
-	int parts[6] = {0}, widths[] = {4, 2, 2, 2, 2, 2};
+	static const int widths[] = {4, 2, 2, 2, 2, 2};
+	int parts[ARRAY_SIZE(widths)] = {0};
 	size_t count = 0;
 
 	*stamp = 0;

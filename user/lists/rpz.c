@@ -27,13 +27,13 @@
 
 struct xb_list_zone {
 	char apex[NAME_ROOM], origin[NAME_ROOM], owner[NAME_ROOM];
-	char *record; /* that goes on in the next line; NULL: none */
-	size_t record_bytes;
-	uint64_t record_line; /* in which it began */
-	unsigned int open;    /* its parentheses */
-	bool indented;	      /* it began so */
-	bool told;	      /* the name of the zone, by whoever reads it */
-	bool varied;	      /* some line does more than to refuse a name alone */
+	char record[RECORD_ROOM]; /* that goes on in the next line */
+	size_t record_bytes;	  /* 0: none does */
+	uint64_t record_line;	  /* in which it began */
+	unsigned int open;	  /* its parentheses */
+	bool indented;		  /* it began so */
+	bool told;		  /* the name of the zone, by whoever reads it */
+	bool varied;		  /* some line does more than to refuse a name alone */
 	bool has_soa;
 	uint64_t named; /* the first line with a name in full, of a zone without a name; 0: none */
 	uint64_t client_passes; /* the first line that lets a client ask for anything; 0: none */
@@ -77,10 +77,8 @@ static struct xb_list_zone *zone_of(struct xb_reading *reading)
 
 void xb_listzone_end(struct xb_reading *reading)
 {
-	if (reading->zone) {
-		free(reading->zone->record);
+	if (reading->zone)
 		free(reading->zone->odd);
-	}
 	free(reading->zone);
 	reading->zone = NULL;
 }
@@ -417,27 +415,15 @@ static char *find_comment(struct xb_list_zone *zone, char *line)
 	return line;
 }
 
-static int begin_record(struct xb_reading *reading)
-{
-	struct xb_list_zone *zone = reading->zone;
-
-	zone->record = malloc(RECORD_ROOM);
-	if (!zone->record)
-		return xb_out_of_memory();
-	zone->record_bytes = 0;
-	zone->record_line = reading->file->lines;
-	zone->indented = reading->indented;
-	return 0;
-}
-
 static int add_line(struct xb_list_zone *zone, const char *line)
 {
-	size_t room = RECORD_ROOM - zone->record_bytes;
+	size_t room = sizeof(zone->record) - zone->record_bytes;
 	int used = snprintf(zone->record + zone->record_bytes, room, " %s", line);
 
 	if (used < 0 || (size_t)used >= room)
-		return xb_input_error("the parenthesis of line %llu is open for more than %d bytes",
-				      (unsigned long long)zone->record_line, RECORD_ROOM);
+		return xb_input_error(
+			"the parenthesis of line %llu is open for more than %zu bytes",
+			(unsigned long long)zone->record_line, sizeof(zone->record));
 	zone->record_bytes += (size_t)used;
 	return 0;
 }
@@ -448,23 +434,23 @@ static int take_part(struct xb_reading *reading, char *line, const char *comment
 {
 	struct xb_list_zone *zone = reading->zone;
 	uint64_t lines = reading->file->lines;
-	int error = zone->record ? 0 : begin_record(reading);
-	char *record;
+	int error;
 
-	if (!error)
-		error = add_line(zone, line);
+	if (!zone->record_bytes) {
+		zone->record_line = lines;
+		zone->indented = reading->indented;
+	}
+	error = add_line(zone, line);
 	if (error) {
 		reading->hopeless = true;
 		return error;
 	}
 	if (zone->open)
 		return 0;
-	record = zone->record;
-	zone->record = NULL;
+	zone->record_bytes = 0;
 	reading->file->lines = zone->record_line;
-	error = take_record(reading, xb_line_trim(record), zone->indented, false, comment);
+	error = take_record(reading, xb_line_trim(zone->record), zone->indented, false, comment);
 	reading->file->lines = lines;
-	free(record);
 	return error;
 }
 
@@ -479,16 +465,16 @@ static int parse_rpz(struct xb_reading *reading, char *line)
 
 	if (!zone)
 		return xb_out_of_memory();
-	plain &= !zone->record;
-	if (!plain && (zone->record || *line != '$'))
+	plain &= !zone->record_bytes;
+	if (!plain && (zone->record_bytes || *line != '$'))
 		end = find_comment(zone, line);
 	if (*end == ';') {
 		*end = '\0';
 		comment = xb_line_trim(end + 1);
 	}
-	if (!zone->record && *line == '$')
+	if (!zone->record_bytes && *line == '$')
 		return take_directive(reading, line);
-	if (zone->record || zone->open)
+	if (zone->record_bytes || zone->open)
 		return take_part(reading, line, comment);
 	return take_record(reading, line, reading->indented, plain, comment);
 }
@@ -535,7 +521,7 @@ static int finish_rpz(struct xb_reading *reading)
 				      "which zone%s",
 				      (unsigned long long)zone->named,
 				      xb_advice(XB_ADVICE_NAME_ZONE));
-	if (zone && zone->record)
+	if (zone && zone->record_bytes)
 		return xb_input_error("the parenthesis of line %llu does not end",
 				      (unsigned long long)zone->record_line);
 	error = look_at_clients(reading);

@@ -71,26 +71,28 @@ static void take_items(struct walk *walk, struct place *place, size_t *at, size_
 	}
 }
 
+/* Whether a's domain stands before b's. */
+static bool is_before(const struct xb_entry *a, const struct xb_entry *b)
+{
+	uint8_t size = domain_length(a), other = domain_length(b);
+	int order = memcmp(a->name, b->name, size < other ? size : other);
+
+	return order ? order < 0 : size < other;
+}
+
 /* The next domain that the file has items for; false: there is none. */
 static bool next_place(struct walk *walk, struct place *place)
 {
 	bool listing = walk->listings < walk->names_end, exception = walk->exceptions < walk->end;
-	struct xb_entry first = {0}, other;
+	const struct xb_entry *first;
 
 	if (!listing && !exception)
 		return false;
-	if (listing)
-		first = item_at(walk, walk->listings)->entry;
-	if (exception) {
-		other = item_at(walk, walk->exceptions)->entry;
-		other.kind = XB_NAME;
-		first.length = listing ? domain_length(&first) : 0;
-		other.length = domain_length(&other);
-		if (!listing || xb_entry_compare(&other, &first) < 0)
-			first = other;
-	}
-	*place = (struct place){.form = first.name,
-				.length = exception ? first.length : domain_length(&first),
+	first = &item_at(walk, listing ? walk->listings : walk->exceptions)->entry;
+	if (listing && exception && is_before(&item_at(walk, walk->exceptions)->entry, first))
+		first = &item_at(walk, walk->exceptions)->entry;
+	*place = (struct place){.form = first->name,
+				.length = domain_length(first),
 				.listing = {NONE, NONE},
 				.exception = {NONE, NONE}};
 	take_items(walk, place, &walk->listings, walk->names_end);
@@ -100,7 +102,8 @@ static bool next_place(struct walk *walk, struct place *place)
 
 static bool lies_in(const struct place *place, const struct level *level)
 {
-	return place->length >= level->length && !memcmp(place->form, level->form, level->length);
+	return !level->length ||
+	       (place->length >= level->length && !memcmp(place->form, level->form, level->length));
 }
 
 static void push(struct walk *walk, const struct place *place, uint8_t length, bool listed,
@@ -407,7 +410,6 @@ int xb_line_wildcards(struct xb_listfile *file, enum xb_wildcards kind)
 	struct place place;
 	int error = 0;
 
-	walk.levels[0].form = (const uint8_t *)"";
 	walk.listings = find_kind(file, XB_NAME);
 	walk.names_end = walk.exceptions = find_kind(file, XB_ALLOW_NAME);
 	walk.end = file->count;
