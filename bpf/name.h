@@ -51,7 +51,7 @@ struct hello {
 	__u8 text[TEXT_BYTES + 64];
 };
 
-/* The listed name that the strictest verdict is from. */
+/* The name that the verdict is from. */
 struct hit {
 	__u64 fingerprint;
 	__u32 depth; /* its labels */
@@ -78,7 +78,7 @@ struct name {
 	__u32 words;   /* that they were */
 	__u32 first;   /* depth from which on suffixes are looked up */
 	__u32 last;    /* depth up to which they are */
-	__u32 verdict; /* the strictest found; XB_DOMAIN_VERDICTS: none */
+	__u32 verdict; /* of the suffixes so far; XB_DOMAIN_VERDICTS: none */
 	struct hit hit;
 	struct xb_name_sums sums;
 	__u64 answer_due; /* when the next answer would come if all had kept the limit's pace */
@@ -193,7 +193,7 @@ static __always_inline __u64 name_hash(const struct name *name, __u32 exact)
 	return xb_hash_name(&name->sums, name_place(name), exact);
 }
 
-/* A listed name's verdict, or XB_DOMAIN_VERDICTS. */
+/* What the slot of the name says, or XB_DOMAIN_VERDICTS. */
 static __always_inline __u32 name_confirm(__u64 hash)
 {
 	struct xb_key key = params_key();
@@ -207,12 +207,13 @@ static __always_inline void name_look_up(struct name *name, __u32 exact)
 {
 	struct xb_key key = params_key();
 	__u64 hash = name_hash(name, exact);
-	__u32 verdict;
+	__u32 said, verdict;
 
 	if (!bloom_contains(&names, &params.names, &key, hash))
 		return;
-	verdict = name_confirm(hash);
-	if (verdict >= name->verdict)
+	said = name_confirm(hash);
+	verdict = said & (XB_DOMAIN_FINAL - 1);
+	if (verdict == name->verdict || (said < XB_DOMAIN_FINAL && verdict > name->verdict))
 		return;
 	name->verdict = verdict;
 	name->hit = (struct hit){xb_fingerprint(hash), name->depth, exact};
@@ -244,7 +245,8 @@ static __always_inline void name_rewind(struct name *name)
 	name->depth = name->words = 0;
 }
 
-/* The strictest verdict of all listed domains it lies in, XB_DOMAIN_VERDICTS if there is none. */
+/* The strictest verdict of the domains it lies in, from the last on of which all lists' verdict is
+ * known; XB_DOMAIN_VERDICTS: none. */
 static __always_inline __u32 name_listed(struct name *name, const struct xb_depths *depths)
 {
 	bool exact = name->labels <= depths->exact;

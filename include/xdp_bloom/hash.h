@@ -181,12 +181,12 @@ XB_HASH_INLINE __u32 xb_scoped6_tag(__u32 class, __u32 length)
  * So the sums behind each label are those of the suffix that begins there. Each place of a word has
  * factors of its own. Those of the first place that a name does not reach end its hash: one of them
  * for "this name and all below it", the other for "this name and none below it". So the theorem
- * holds for names of any lengths. The hash has 61 bits: the three on top are the verdict's in
+ * holds for names of any lengths. The hash has 60 bits: the four on top are the verdict's in
  * struct xb_bucket.
  */
 #define XB_NAME_LABELS 127 /* at most */
 #define XB_NAME_WORDS  127 /* the same: a label of one byte takes a word */
-#define XB_NAME_HASH   (~0ULL >> 3)
+#define XB_NAME_HASH   (~0ULL >> 4)
 
 /* Of one place; of each sum, one factor for the upper half of a word and one for the word. */
 struct xb_name_factors {

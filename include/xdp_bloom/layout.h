@@ -339,7 +339,16 @@ enum xb_domain_verdict {
 	XB_DOMAIN_COUNT,    /* passes */
 	XB_DOMAIN_VERDICTS,
 };
-#define XB_DOMAIN_SHIFT 61
+#define XB_DOMAIN_SHIFT 60
+
+/*
+ * What a slot says of its name, and of all below it: an enum xb_domain_verdict, by which the
+ * verdict of the domains that the name lies in can only become stricter. With XB_DOMAIN_FINAL, some
+ * list excepts the name: the verdict is that of all lists together and takes the place of theirs;
+ * XB_DOMAIN_VERDICTS: none, the name passes.
+ */
+#define XB_DOMAIN_FINAL 8U
+_Static_assert(XB_DOMAIN_VERDICTS < XB_DOMAIN_FINAL, "a bit of its own");
 
 /* How many labels listed names have, so that the filter looks up no other suffixes. While a
  * generation lives, the range only widens. */
@@ -441,7 +450,7 @@ struct xb_params {
 };
 _Static_assert(sizeof(struct xb_params) == 552, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 12
+#define XB_GENERATION_LAYOUT 13
 
 /* Each version finds the layout of another one's parameters there, and takes shorter ones for
  * older. */

@@ -123,7 +123,7 @@ static inline void list_names(struct xb_contents *keys, const char *kinds, uint3
 		must(xb_entry_parse(text, strlen(text), form, &named->entry, NULL), text);
 		named->entry.name = xb_arena_copy(&keys->arena, form, named->entry.length);
 		must(named->entry.name ? 0 : -ENOMEM, text);
-		named->verdict = kinds[i / each] == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP;
+		named->slot = kinds[i / each] == 'n' ? XB_DOMAIN_NXDOMAIN : XB_DOMAIN_DROP;
 	}
 }
 

@@ -45,7 +45,7 @@ t_expired_is_not_listed()
 	exits 0 allow list
 	! grep -q 10.77.0.6 "$T/out" || fail "allowed: $(cat "$T/out")"
 	exits 0 -j status
-	json 'd["expired"] == 5 and d["listed"] == {"ipv4_prefixes": 0, "ipv4_hosts": 4, "ipv6_prefixes": 0, "domains": 1}'
+	json 'd["expired"] == 5 and d["listed"] == {"ipv4_prefixes": 0, "ipv4_hosts": 4, "ipv6_prefixes": 0, "domains": 1, "exceptions": 0}'
 	json '[(one["name"], one["entries"]) for one in d["lists"] if one["entries"]] == [("default", 5)]'
 	json 'd["ok"] and d["allowlist"]["manual"] == 0'
 	exits 0 status

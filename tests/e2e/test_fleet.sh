@@ -22,10 +22,10 @@ t_what_one_lists_all_list()
 	of b -q del 192.0.2.1
 	goes a 192.0.2.1
 	goes c 192.0.2.1
-	of c -q add 198.51.100.0/24 evil.example
-	comes a evil.example
+	of c -q add 198.51.100.0/24 evil.example '!ok.evil.example'
+	comes a evil.example '!ok.evil.example'
 	comes b 198.51.100.0/24
-	agree 2 a b c
+	agree 3 a b c
 	published a
 	# What waits is counted at once; bloomd cannot tell of it.
 	kill -STOP "${host_pid[a]}"
@@ -44,8 +44,8 @@ an_operator_asks()
 	of b -q fleet resync
 	says_log b 'resynced \(asked\)'
 	in_fleet b
-	agree 4 a b
-	shows b '^  list     default, 4 entries, published, followed$' || fail "$(of b fleet)"
+	agree 5 a b
+	shows b '^  list     default, 5 entries, published, followed$' || fail "$(of b fleet)"
 	! of b -q fleet nonsense || fail "it is no subcommand"
 }
 

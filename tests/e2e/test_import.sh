@@ -103,8 +103,9 @@ t_sizes()
 		numbers 3~true~--force~d["removed"] == 3 and d["format"] == "empty"
 		names 2001~names 1000~~list feed would shrink from 2001 to 1000 entries
 		names 1001~names 1001 | sed 's/.*/@@||&^/'~~list feed would shrink from 1001 to 0 entries
-		names 1001~names 1001 | sed 's/.*/||&^/'; names 1000 | sed 's/.*/@@||&^/'~~would grow from 0 to 1000 allowed entries
-		echo @@||a.example^~echo com~--format domains~would shrink from 1 to 0 allowed entries \(1 left out as bogons\)
+		names 1001~names 1001 | sed 's/.*/||&^/'; names 1000 5000 | sed 's/.*/@@||&^/'~~would grow from 0 to 1000 exceptions
+		names 1001~names 1001 | sed 's/.*/||&^/'; names 1000 5000 | sed 's/.*/@@||&^/'~--exceptions allowlist~would grow from 0 to 1000 allowed
+		echo @@||a.example^~echo com~--format domains~would shrink from 1 to 0 exceptions \(1 left out as bogons\)
 	END
 	numbers 12 >"$T/list"
 	while IFS='~' read -r options outcome; do

@@ -68,8 +68,9 @@ t_options()
 		from 8.8.8.8 port 22, v1.2.3.4; deny 9.9.9.0/24~--format extract~8.8.8.8 9.9.9.0/24~
 		http://8.8.8.8:8080/a\nhttps://bad.example/b~--format urls~8.8.8.8 =bad.example~
 		{"ip":"8.8.8.8"}\n{"ip":"9.9.9.9"}~--json-path ip~8.8.8.8 9.9.9.9~
-		a.example.rpz.test. CNAME .\nb.example.rpz.test. CNAME rpz-passthru.~--zone rpz.test~=a.example~=b.example
-		||a.example^\n@@||b.a.example^~~a.example~b.a.example
+		a.example.rpz.test. CNAME .\nb.example.rpz.test. CNAME rpz-passthru.~--zone rpz.test~!=b.example =a.example~
+		||a.example^\n@@||b.a.example^~~!b.a.example a.example~
+		||a.example^\n@@||b.a.example^~--exceptions allowlist~a.example~b.a.example
 	END
 	list 8.8.8.8 9.9.9.9
 	gzip -k "$T/list"
@@ -112,7 +113,12 @@ t_on_trial()
 	exits 0 import - --list feed --rollback 60 <"$T/list"
 	exits 2 list --list feed
 	exits 0 commit
-	has feed a.example b.a.example
+	has feed '!b.a.example a.example'
+	exits 0 import - --list old --exceptions allowlist --rollback 60 <"$T/list"
+	exits 0 status
+	says '--exceptions allowlist'
+	exits 0 commit
+	has old a.example b.a.example
 	list '{"a":["9.9.9.9"]}'
 	exits 0 import "$T/list" --list b --json-path 'a[]' --rollback 60
 	exits 0 commit
@@ -273,11 +279,15 @@ t_notes_say_where()
 	exits 0 import "$T/list" --list tops
 	has tops 'a.example zip'
 	list '||a.example^' '@@||com^'
-	exits 0 -j import "$T/list" --list labels
+	exits 0 -j import "$T/list" --list labels --exceptions allowlist
 	json 'd["bogons"] == 1 and d["allowed"] == 0 and d["entries"] == 1'
-	exits 0 -j import "$T/list" --list labels --include-bogons
+	exits 0 -j import "$T/list" --list labels --exceptions allowlist --include-bogons
 	json 'd["bogons"] == 0 and d["allowed"] == 1'
 	has labels a.example com
+	# In its own list an exception opens nothing else, however wide it is.
+	exits 0 -j import "$T/list" --list own
+	json 'd["bogons"] == 0 and d["allowed"] == 0 and d["exceptions"] == 1'
+	has own '!com a.example'
 	# Those of hosts files are names of machines, not domains.
 	list '0.0.0.0 b.example localhost' '127.0.0.1 com'
 	exits 0 -j import "$T/list" --list hosts --include-bogons
@@ -297,14 +307,14 @@ t_names_of_a_hosts_file_stand_alone()
 	exits 0 test x.a.example
 }
 
-t_text_tells_what_is_allowed()
+t_text_tells_exceptions()
 {
 	list '||a.example^' '@@||b.a.example^'
 	exits 0 import "$T/list" --dry-run
-	says '^2 entries \(adblock, 1 of them to be allowed\) would go into list default: 2 added'
+	says '^2 entries \(adblock, 1 of them exceptions\) would go into list default: 2 added'
 	[[ ! -e $state ]] || fail "it has made a store"
 	exits 0 import "$T/list"
-	says '^2 entries \(adblock, 1 of them to be allowed\) into list default: 2 added'
+	says '^2 entries \(adblock, 1 of them exceptions\) into list default: 2 added'
 	exits 0 import "$T/list"
 	says ' 0 added, 0 renewed, 2 unchanged, 0 removed'
 }
@@ -348,19 +358,19 @@ t_replace()
 	list '||b.example^' '||d.example^' '@@||d.example^' '@@||e.example^'
 	exits 0 -j import "$T/list" --list feed --replace --dry-run
 	mv "$T/out" "$T/dry"
-	has feed '192.0.2.2 a.example b.example' '192.0.2.1 c.example d.example'
+	has feed '!c.example !d.example 192.0.2.2 a.example b.example' 192.0.2.1
 	exits 0 -j import "$T/list" --list feed --replace
-	json 'd["removed"] == 4 and d["added"] == 2 and d["unchanged"] == 2'
+	json 'd["removed"] == 4 and d["added"] == 1 and d["unchanged"] == 2'
 	sed 's/"dry_run":true/"dry_run":false/' "$T/dry" | cmp - "$T/out" || fail "$(cat "$T/dry" "$T/out")"
-	has feed 'b.example d.example' 'd.example e.example'
+	has feed '!d.example !e.example b.example'
 	has other 'a.example x.example' 'c.example y.example'
 	# Without --replace nothing goes, on neither side.
 	list '||f.example^' '@@||g.example^'
 	exits 0 import "$T/list" --list feed
-	has feed 'b.example d.example f.example' 'd.example e.example g.example'
+	has feed '!d.example !e.example !g.example b.example f.example'
 	list b.example 8.8.8.8
 	exits 0 -j import "$T/list" --list feed --replace
-	json 'd["removed"] == 5 and d["unchanged"] == 1 and d["added"] == 1'
+	json 'd["removed"] == 4 and d["unchanged"] == 1 and d["added"] == 1'
 	has feed '8.8.8.8 b.example'
 }
 

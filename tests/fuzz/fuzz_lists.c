@@ -122,7 +122,7 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
 		must_be_clear(comment);
 	must(item->entry.line && item->entry.line <= file->lines && !item->doubtful);
 	xb_entry_format(&item->entry, text);
-	must(!xb_entry_parse(text, strlen(text), form, &again, NULL));
+	must(!xb_entry_parse_listed(text, strlen(text), form, &again, NULL));
 	if (xb_entry_is_allow(&item->entry))
 		again = xb_entry_allow(&again);
 	must(!xb_entry_compare(&again, &item->entry));
@@ -152,7 +152,7 @@ static void check_unknown(const struct xb_listfile *file)
 
 static void check(const struct xb_listfile *file)
 {
-	uint64_t allowed = 0;
+	uint64_t allowed = 0, exceptions = 0;
 
 	must(file->format && file->count && file->count + file->repeats <= UINT32_MAX);
 	for (size_t i = 0; i < file->count; i++) {
@@ -162,9 +162,10 @@ static void check(const struct xb_listfile *file)
 			before = xb_listfile_at(file, i - 1);
 		must(!i || xb_entry_compare(&before.entry, &item.entry) < 0);
 		allowed += xb_entry_is_allow(&item.entry);
+		exceptions += item.entry.kind == XB_EXCEPT_NAME;
 		check_item(file, &item);
 	}
-	must(allowed == file->allowed);
+	must(allowed == file->allowed && exceptions == file->exceptions);
 	must(!file->host_bits == !file->first_host_bits_line);
 	check_unknown(file);
 }

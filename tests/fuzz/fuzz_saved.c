@@ -53,7 +53,7 @@ static const char *subject_of(const json_t *line, char out[XB_ENTRY_TEXT + 80])
 
 	if (!text || json_object_get(line, "interface") || is_of_list(line))
 		return NULL;
-	must(!xb_entry_parse(text, strlen(text), form, &entry, NULL));
+	must(!xb_entry_parse_listed(text, strlen(text), form, &entry, NULL));
 	snprintf(out, XB_ENTRY_TEXT + 80, "%s %s %s", side, xb_entry_format(&entry, canonical),
 		 text_of(line, "list"));
 	return out;

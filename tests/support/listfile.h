@@ -91,11 +91,12 @@ static inline void describe(const struct xb_listfile *file, char *out, size_t ro
 	for (size_t i = 0; i < file->count; i++) {
 		const struct xb_item *item = &file->items[i];
 		const char *comment = xb_listfile_comment(file, item);
+		bool excepts = item->entry.kind == XB_EXCEPT_NAME;
 		char text[XB_ENTRY_TEXT];
 
 		append(out, room, "%s%s%s", i ? ", " : " ",
-		       xb_entry_is_allow(&item->entry) ? "allow " : "",
-		       xb_entry_format(&item->entry, text));
+		       excepts || xb_entry_is_allow(&item->entry) ? "allow " : "",
+		       xb_entry_format(&item->entry, text) + excepts);
 		if (item->timeout)
 			append(out, room, " timeout %u", item->timeout);
 		if (*comment)

@@ -43,6 +43,7 @@ enum xb_advice {
 	XB_ADVICE_SCOPE,	 /* sources are refused at some ports alone */
 	XB_ADVICE_ALLOW_ONLY,	 /* all sources are refused that are not named */
 	XB_ADVICE_BELOW,	 /* names of a file stand for themselves alone */
+	XB_ADVICE_ALLOW,	 /* what lets an address pass */
 };
 
 /* For main(): the name from now on, and what gives the words for each advice. */

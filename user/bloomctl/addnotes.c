@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/control.h"
 #include "model/bogon.h"
+#include "model/request.h"
 
 /* Who types a single address means it. */
 static bool is_network(const struct xb_entry *entry)
@@ -33,12 +34,31 @@ static void tell_domains(const struct xb_edit *edit)
 	char text[XB_ENTRY_TEXT];
 
 	for (size_t i = 0; i < edit->count; i++) {
-		if (!xb_entry_is_name(&edit->entries[i]))
+		if (!xb_entry_is_name(&edit->entries[i]) || edit->entries[i].kind == XB_EXCEPT_NAME)
 			continue;
 		xb_notice("%s is a domain: DNS queries for it are meant, and no packets from its "
 			  "hosts; for those, %s their addresses",
 			  xb_entry_format(&edit->entries[i], text),
 			  edit->terms.allow ? "allow" : "list");
+		return;
+	}
+}
+
+static void tell_exceptions(const struct xb_edit *edit)
+{
+	char text[XB_ENTRY_TEXT];
+
+	for (size_t i = 0; i < edit->count; i++) {
+		const struct xb_entry *entry = &edit->entries[i];
+
+		if (entry->kind != XB_EXCEPT_NAME)
+			continue;
+		xb_entry_format(entry, text);
+		xb_notice(
+			"%s is an exception: list %s lets queries for it pass, and other lists may "
+			"block them (bloomctl test %s); what passes whatever is listed: bloomctl "
+			"allow add %s",
+			text, edit->terms.list ?: XB_DEFAULT_LIST, text + 1, text + 1);
 		return;
 	}
 }
@@ -55,6 +75,7 @@ void addnotes_tell(const struct cli *cli, const struct xb_edit *edit)
 {
 	tell_special(edit);
 	tell_domains(edit);
+	tell_exceptions(edit);
 	if (edit->terms.timeout)
 		addnotes_timeout(cli);
 }

@@ -134,6 +134,8 @@ const char *advice_words(enum xb_advice advice)
 		return "; a list of those sources with --scope can";
 	case XB_ADVICE_ALLOW_ONLY:
 		return "; `bloomctl policy allow-only` can";
+	case XB_ADVICE_ALLOW:
+		return ": `bloomctl allow add`";
 	}
 	return "";
 }

@@ -7,6 +7,7 @@
 #include "bloomctl/display.h"
 #include "model/verdict.h"
 #include "store/listclass.h"
+#include "store/rulings.h"
 
 struct blame blame_of(uint8_t reason, bool ipv6, uint8_t protocol, uint16_t sport, uint16_t dport)
 {
@@ -54,11 +55,34 @@ static bool is_any(struct xb_txn *txn, const struct blame *blame, const struct x
 	return false;
 }
 
+/* Of a name: by the first list that lists it. */
+static int find_name(struct xb_txn *txn, const struct xb_entry *asked, struct xb_covers *covers,
+		     struct xb_members *members)
+{
+	struct xb_rulings rulings;
+	int found;
+
+	xb_rulings_begin_query(asked, &rulings);
+	do
+		found = xb_rulings_next(txn, &rulings);
+	while (found > 0 && rulings.at.entry.kind != XB_NAME);
+	if (found > 0) {
+		xb_covers_begin(asked, covers);
+		covers->entry = rulings.at.entry;
+		covers->entry.name = covers->form;
+		*members = rulings.at.members;
+	}
+	xb_rulings_end(&rulings);
+	return found;
+}
+
 int blame_find(struct xb_txn *txn, const struct blame *blame, const struct xb_entry *asked,
 	       struct xb_covers *covers, struct xb_members *members)
 {
 	int found;
 
+	if (xb_entry_is_name(asked))
+		return find_name(txn, asked, covers, members);
 	xb_covers_begin(asked, covers);
 	do {
 		found = xb_covers_next(txn, covers, members);

@@ -110,9 +110,9 @@ static json_t *list_json(const struct xb_list *list)
 	bool has = xb_list_has_verdict(list);
 	char text[XB_SCOPE_TEXT];
 
-	return json_pack("{s:s,s:I,s:s*,s:s*,s:o*}", "name", list->name, "entries",
-			 (json_int_t)list->members, "verdict",
-			 has ? xb_domain_verdict_name(list->verdict) : NULL, "scope",
+	return json_pack("{s:s,s:I,s:I,s:s*,s:s*,s:o*}", "name", list->name, "entries",
+			 (json_int_t)list->members, "exceptions", (json_int_t)list->exceptions,
+			 "verdict", has ? xb_domain_verdict_name(list->verdict) : NULL, "scope",
 			 list->scope ? xb_scope_format(list->scope, text) : NULL, "origins",
 			 xb_origins_json(xb_list_origins(list)));
 }

@@ -91,7 +91,8 @@ static int parse_entry(const char *word, struct xb_edit *edit)
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry entry;
 	bool host_bits;
-	int error = xb_entry_parse(word, strlen(word), form, &entry, &host_bits);
+	int error = (edit->terms.allow ? xb_entry_parse : xb_entry_parse_listed)(
+		word, strlen(word), form, &entry, &host_bits);
 
 	if (!error)
 		error = xb_edit_take(edit, &entry, &refusal);

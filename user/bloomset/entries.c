@@ -85,7 +85,7 @@ static int take_items(void *to, const struct xb_listfile *file)
 	for (size_t i = 0; !stop && i < file->count; i++) {
 		const struct xb_entry *entry = &file->items[i].entry;
 
-		if (xb_entry_is_allow(entry)) {
+		if (!xb_entry_is_source(entry) && entry->kind != XB_NAME) {
 			reading->input->allowed += !reading->input->readings;
 			continue;
 		}
@@ -111,7 +111,7 @@ static void tell(const struct input *input, const struct xb_listfile *file)
 			  file->unknown, file->unknown == 1 ? " was" : "s were",
 			  file->first_unknown[0].line, file->first_unknown[0].text);
 	if (input->allowed)
-		xb_notice("%s: %" PRIu64 " entries are exceptions, to be allowed, and left out",
+		xb_notice("%s: %" PRIu64 " entries are exceptions, and left out",
 			  input->name, input->allowed);
 }
 

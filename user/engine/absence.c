@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "store/covers.h"
+#include "store/rulings.h"
 
 static int copy_entry(const struct xb_entry *entry, struct xb_entry *copy)
 {
@@ -23,6 +24,26 @@ static int copy_entry(const struct xb_entry *entry, struct xb_entry *copy)
 	return 0;
 }
 
+/* The first list that still lists the name does it by a wider entry. */
+static int find_ruling(struct xb_txn *txn, const struct xb_entry *entry, struct xb_cover *cover)
+{
+	struct xb_rulings rulings;
+	int more, error = 0;
+
+	xb_rulings_begin(entry, &rulings);
+	do
+		more = xb_rulings_next(txn, &rulings);
+	while (more > 0 &&
+	       (rulings.at.entry.kind != XB_NAME || !xb_entry_compare(&rulings.at.entry, entry)));
+	cover->found = more > 0;
+	if (cover->found)
+		error = copy_entry(&rulings.at.entry, &cover->entry);
+	if (cover->found && !error)
+		error = xb_list_names_of(txn, rulings.at.members, rulings.at.list, &cover->lists);
+	xb_rulings_end(&rulings);
+	return more < 0 ? more : error;
+}
+
 int xb_cover_find(struct xb_txn *txn, const struct xb_entry *entry, struct xb_cover *cover)
 {
 	struct xb_members members;
@@ -30,6 +51,10 @@ int xb_cover_find(struct xb_txn *txn, const struct xb_entry *entry, struct xb_co
 	int more, error;
 
 	*cover = (struct xb_cover){0};
+	if (entry->kind == XB_EXCEPT_NAME)
+		return 0;
+	if (entry->kind == XB_NAME)
+		return find_ruling(txn, entry, cover);
 	xb_covers_begin(entry, &covers);
 	do
 		more = xb_covers_next(txn, &covers, &members);

@@ -68,7 +68,7 @@ static bool lists_canary(const struct xb_entry *entry, const struct xb_entry *ca
 {
 	struct xb_entry whole = *entry;
 
-	if (xb_entry_is_allow(entry))
+	if (xb_entry_is_allow(entry) || entry->kind == XB_EXCEPT_NAME)
 		return false;
 	if (xb_entry_is_name(entry) && xb_name_is_exact(entry->name, entry->length)) {
 		whole.length--;

@@ -36,6 +36,7 @@ static void leave_out_bogons(struct xb_import *import)
 			continue;
 		}
 		file->allowed -= xb_entry_is_allow(&item.entry);
+		file->exceptions -= item.entry.kind == XB_EXCEPT_NAME;
 		if (!import->bogons++ || item.entry.line < import->first_bogon.entry.line)
 			import->first_bogon = item;
 	}
@@ -79,7 +80,7 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 	if (error)
 		return error;
 	with.bare = true;
-	with.lists_only = import->lists_only;
+	with.allows = import->asked.allows;
 	with.hash = import->imprints ? &import->taken.hash : NULL;
 	error = xb_listfile_read_as(fd, path, &with, import->file);
 	if (error == -ENODATA && import->asked.replace) {
@@ -129,30 +130,35 @@ static int count_on_allowlist(struct xb_txn *txn, uint32_t list, uint64_t *count
 	return more;
 }
 
-/* Each side by itself: many exceptions do not make up for what is no longer listed. */
+static int refuse_change(const struct xb_import *import, enum xb_import_why why, uint64_t before,
+			 uint64_t after, struct xb_import_refusal *refusal)
+{
+	return refuse(refusal, (struct xb_import_refusal){.why = why,
+							  .before = before,
+							  .after = after,
+							  .factor = factor_of(import)});
+}
+
+/* Each kind by itself: many exceptions do not make up for what is no longer listed. */
 static int check_replacement(struct xb_txn *txn, const struct xb_import *import,
 			     const struct xb_list *list, struct xb_import_refusal *refusal)
 {
 	const struct xb_listfile *file = import->file;
-	uint64_t allowed, listed, left = file->count - file->allowed;
+	uint64_t allowed, listed, left = file->count - file->allowed - file->exceptions;
 	int error = count_on_allowlist(txn, list->id, &allowed);
 
 	if (error)
 		return error;
-	listed = list->members - allowed;
+	listed = list->members - allowed - list->exceptions;
 	if ((listed && !left) || !is_near(import, listed, left))
-		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_LISTED,
-								  .before = listed,
-								  .after = left,
-								  .factor = factor_of(import)});
-	/* What it has allowed of old goes at once. */
-	if (import->lists_only)
-		return 0;
-	if (!file->count || !is_near(import, allowed, file->allowed))
-		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_ALLOWED,
-								  .before = allowed,
-								  .after = file->allowed,
-								  .factor = factor_of(import)});
+		return refuse_change(import, XB_IMPORT_LISTED, listed, left, refusal);
+	if ((list->exceptions && !file->count) ||
+	    !is_near(import, list->exceptions, file->exceptions))
+		return refuse_change(import, XB_IMPORT_EXCEPTED, list->exceptions, file->exceptions,
+				     refusal);
+	/* Unless it asks for them, what the list has allowed of old goes at once. */
+	if (!file->count || (import->asked.allows && !is_near(import, allowed, file->allowed)))
+		return refuse_change(import, XB_IMPORT_ALLOWED, allowed, file->allowed, refusal);
 	return 0;
 }
 
@@ -280,6 +286,7 @@ bool xb_import_is_repeated(const char *state, const char *path,
 					     .lines = imprint->lines,
 					     .repeats = imprint->repeats,
 					     .allowed = imprint->allowed,
+					     .exceptions = imprint->exceptions,
 					     .format = imprint->format};
 	return true;
 }

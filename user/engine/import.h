@@ -29,7 +29,6 @@ struct xb_import {
 	struct xb_item first_bogon;
 	struct xb_exemptions exempt; /* of the list */
 	struct xb_merge merge;
-	bool lists_only;       /* set, of a file whose author may not allow anybody anything */
 	enum xb_origin origin; /* set, of what the list gets: by default a file */
 	char *stamp;	       /* not NULL: the list gets a mark, see engine/stamp.h */
 	bool imprints;	       /* set, with asked.replace, by who wants to know the file again */
@@ -42,6 +41,7 @@ enum xb_import_why {
 	XB_IMPORT_FEW_BYTES,   /* the file is too small: has, least */
 	XB_IMPORT_FEW_ENTRIES, /* the file has too few entries: has, least */
 	XB_IMPORT_LISTED,      /* the listed entries would change too much: before, after, factor */
+	XB_IMPORT_EXCEPTED,    /* the same for its exceptions */
 	XB_IMPORT_ALLOWED,     /* the same for its entries on the allowlist */
 };
 

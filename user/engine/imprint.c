@@ -52,6 +52,7 @@ static void begin(struct xb_siphash *hash, const uint64_t key[2],
 	add_number(hash, terms->choice.below);
 	add_number(hash, terms->most);
 	add_number(hash, terms->until);
+	add_number(hash, terms->allows);
 	add_number(hash, bogons);
 }
 
@@ -87,6 +88,7 @@ struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_li
 	of->lines = file->lines;
 	of->repeats = file->repeats;
 	of->allowed = file->allowed;
+	of->exceptions = file->exceptions;
 	snprintf(of->format, sizeof(of->format), "%s", file->format);
 	return *of;
 }

@@ -120,6 +120,7 @@ static void write_entries(const struct xb_figures *figures, FILE *out)
 	put_entries(out, "_all", "ipv4_prefix", totals->prefix4);
 	put_entries(out, "_all", "ipv6", totals->net6);
 	put_entries(out, "_all", "domain", totals->names);
+	put_entries(out, "_all", "exception", totals->exceptions);
 	put_entries(out, "_all", "allow", totals->allow);
 }
 

@@ -87,6 +87,8 @@ static void say_import(struct xb_line *line, const struct xb_import_request *imp
 	if (import->zone)
 		xb_line_put(line, " --zone %s", import->zone);
 	say_choice(line, &import->choice);
+	if (import->allows)
+		xb_line_put(line, " --exceptions allowlist");
 	if (import->replace)
 		xb_line_put(line, " --replace");
 	if (import->factor > 0)

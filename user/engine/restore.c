@@ -213,7 +213,8 @@ static int restore_terms(struct xb_txn *txn, const json_t *line, uint8_t form[XB
 			"a line needs \"entry\" or \"allow\" and \"list\", or \"interface\"");
 	if (allow)
 		text = allow;
-	if (xb_entry_parse(text, strlen(text), form, entry, NULL) ||
+	if ((allow ? xb_entry_parse : xb_entry_parse_listed)(text, strlen(text), form, entry,
+							     NULL) ||
 	    (comment && xb_comment_check(comment, strlen(comment))))
 		return -EINVAL;
 	/* Written so it may be meant for no packet at all. */

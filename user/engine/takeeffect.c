@@ -12,6 +12,7 @@
 #include "engine/repair.h"
 #include "filter/apply.h"
 #include "filter/fit.h"
+#include "filter/namesteps.h"
 #include "store/changelog.h"
 
 /* What no builder and no generation needs any more. */
@@ -60,17 +61,18 @@ static int put_in_force(struct xb_writer *writer, const struct xb_changes *chang
 	return error && error != -EXFULL ? xb_stay_unapplied() : error;
 }
 
-/* The usual change: durable first, then bit by bit in the generation in force. */
-static int commit_in_place(struct xb_writer *writer)
+/* The usual change: durable first, then bit by bit in the generation in force. steps: of the
+ * changes, which are the transaction's. */
+static int commit_in_place(struct xb_writer *writer, struct xb_changes *changes,
+			   const struct xb_changes *steps)
 {
-	struct xb_changes changes = writer->txn->change;
 	uint64_t sequence;
 	int error;
 
 	if (!xb_generation_is_current(writer->active, &writer->txn->meta))
 		return xb_system_error(0, "the filter is behind the list; the next command brings "
 					  "it up to date");
-	error = xb_fit_prepare(writer->active, &changes);
+	error = xb_fit_prepare(writer->active, steps);
 	if (!error)
 		error = trim_log(writer);
 	if (!error)
@@ -81,8 +83,8 @@ static int commit_in_place(struct xb_writer *writer)
 	writer->txn->change = (struct xb_changes){0};
 	error = commit(writer);
 	if (!error)
-		error = put_in_force(writer, &changes, sequence);
-	xb_changes_free(&changes);
+		error = put_in_force(writer, steps, sequence);
+	xb_changes_free(changes);
 	return error;
 }
 
@@ -183,15 +185,32 @@ static int commit_unmet(struct xb_writer *writer)
 }
 
 /* Whether a new generation has to be built for what the transaction wants. */
-static bool needs_generation(const struct xb_writer *writer)
+static bool needs_generation(const struct xb_writer *writer, const struct xb_changes *steps)
 {
 	return !xb_generation_fits(writer->active, &writer->txn->meta) ||
-	       !xb_fit_accepts(writer->active, &writer->txn->change);
+	       !xb_fit_accepts(writer->active, steps);
+}
+
+/* In a filter that is in force. *built: by a new one. -EXFULL as xb_apply() has it. */
+static int change_filter(struct xb_writer *writer, bool *built)
+{
+	struct xb_changes changes = writer->txn->change;
+	struct xb_namesteps steps;
+	int error = xb_namesteps_find(writer->txn, &changes, &steps);
+
+	*built = !error && needs_generation(writer, steps.all);
+	if (*built)
+		error = commit_with_new_generation(writer);
+	else if (!error && xb_changes_any(&changes))
+		error = commit_in_place(writer, &changes, steps.all);
+	xb_namesteps_free(&steps);
+	return error;
 }
 
 int xb_take_effect(struct xb_writer *writer)
 {
 	uint32_t policy = writer->txn->meta.policy;
+	bool built = false;
 	int error;
 
 	writer->exact = writer->txn->meta.capacity != writer->before.capacity;
@@ -204,12 +223,9 @@ int xb_take_effect(struct xb_writer *writer)
 		return error;
 	if (writer->foreign && !writer->adopts && xb_changes_any(&writer->txn->change))
 		return xb_repair_refuse_foreign(writer);
-	if (writer->active && needs_generation(writer))
-		return commit_with_new_generation(writer);
-	if (!writer->active)
-		error = xb_writer_check_room(writer);
-	else if (xb_changes_any(&writer->txn->change))
-		error = commit_in_place(writer);
+	error = writer->active ? change_filter(writer, &built) : xb_writer_check_room(writer);
+	if (built)
+		return error;
 	if (error == -EXFULL && writer->builder_lock >= 0)
 		error = enforce_anew(writer);
 	if (!error && writer->txn)

@@ -10,11 +10,12 @@
 #include "filter/fit.h"
 #include "filter/lengthmap.h"
 #include "filter/namedepths.h"
+#include "filter/namesteps.h"
 #include "filter/phase.h"
 #include "filter/prefixmap.h"
 #include "filter/scopemap.h"
 #include "store/changelog.h"
-#include "store/membership.h"
+#include "store/rulings.h"
 
 static int mismatch(void)
 {
@@ -92,26 +93,26 @@ static int apply_host4(struct xb_generation *generation, const struct xb_entry *
 }
 
 /* By what the transaction says of it: when a change is replayed, later ones may have come. */
-static int verdict_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t *verdict)
+static int slot_of(struct xb_txn *txn, const struct xb_entry *entry, uint32_t *slot)
 {
-	struct xb_members members;
-	int error = xb_members_of(txn, entry, &members);
+	int error = xb_name_slot(txn, entry, slot);
 
-	*verdict = error ? XB_DOMAIN_DROP : xb_members_verdict(txn, members);
+	if (error == -ENOENT)
+		*slot = XB_DOMAIN_DROP;
 	return error == -ENOENT ? 0 : error;
 }
 
 /* Of a name that stays: what is stricter comes into force early, what is less strict late. */
-static int alter_name(struct xb_exact *confirm, uint64_t hash, uint32_t verdict,
-		      enum xb_phase phase)
+static int alter_name(struct xb_exact *confirm, uint64_t hash, uint32_t slot, enum xb_phase phase)
 {
+	const uint32_t verdict = XB_DOMAIN_FINAL - 1;
 	uint32_t now;
 
 	if (xb_exact_verdict(confirm, hash, &now))
 		return mismatch();
-	if (now == verdict || (phase == XB_PHASE_LIST && now < verdict))
+	if (now == slot || (phase == XB_PHASE_LIST && (now & verdict) < (slot & verdict)))
 		return 0;
-	return xb_exact_alter(confirm, hash, verdict) ? mismatch() : 0;
+	return xb_exact_alter(confirm, hash, slot) ? mismatch() : 0;
 }
 
 static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
@@ -123,17 +124,17 @@ static int apply_name(struct xb_generation *generation, struct xb_txn *txn,
 		.keys = &generation->header->names_keys,
 	};
 	uint64_t hash = xb_generation_hash(generation, &change->entry);
-	uint32_t verdict;
-	int error = verdict_of(txn, &change->entry, &verdict);
+	uint32_t slot;
+	int error = slot_of(txn, &change->entry, &slot);
 
 	if (error)
 		return error;
 	if (change->what == XB_ALTERED)
-		return alter_name(stage.confirm, hash, verdict, phase);
+		return alter_name(stage.confirm, hash, slot, phase);
 	if (change->what == XB_LISTED)
 		xb_namedepths_list((struct xb_depths *)(void *)generation->depths.base,
 				   &change->entry);
-	return change_key(&stage, hash, verdict, change->what == XB_LISTED);
+	return change_key(&stage, hash, slot, change->what == XB_LISTED);
 }
 
 static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
@@ -251,7 +252,9 @@ static int apply_phase(struct application *application, enum xb_phase phase)
 	if (generation->in_force && xb_phase_meets_earlier(changes, phase))
 		xb_anchor_quiesce();
 	for (size_t i = 0; !error && i < changes->count; i++) {
-		const struct xb_change *change = &changes->change[i];
+		/* What lies in a name stands behind it. */
+		size_t at = phase == XB_PHASE_EXCEPT ? changes->count - 1 - i : i;
+		const struct xb_change *change = &changes->change[at];
 
 		if (!xb_phase_has(phase, change))
 			continue;
@@ -347,18 +350,22 @@ static int replay_some(struct xb_generation *generation, struct xb_txn *txn)
 {
 	uint64_t sequence = generation->header->applied, mark = generation->header->mark;
 	struct xb_changes changes;
+	struct xb_namesteps steps = {0};
 	int error = read_records(txn, &sequence, &mark, &changes);
 
 	if (!error)
 		error = xb_changes_settle(&changes);
-	if (!error && !xb_fit_accepts(generation, &changes))
+	if (!error)
+		error = xb_namesteps_find(txn, &changes, &steps);
+	if (!error && !xb_fit_accepts(generation, steps.all))
 		error = -ENOENT;
 	if (!error)
-		error = xb_fit_prepare(generation, &changes);
+		error = xb_fit_prepare(generation, steps.all);
 	if (!error) {
 		generation->header->mark = mark;
-		error = xb_apply(generation, txn, &changes, sequence);
+		error = xb_apply(generation, txn, steps.all, sequence);
 	}
+	xb_namesteps_free(&steps);
 	xb_changes_free(&changes);
 	return error == -EXFULL ? -ENOENT : error;
 }

@@ -6,10 +6,10 @@
 #include "filter/generation.h"
 
 /*
- * Applies settled changes, the last of which has this sequence number, in the order of
- * filter/phase.h, in force for the next packet. txn: a transaction that has them. On failure the
- * generation stays marked dirty; -EXFULL without a message: the confirm stage has no place for a
- * key, but a new generation will have.
+ * Applies the steps of settled changes (filter/namesteps.h), the last of which has this sequence
+ * number, in the order of filter/phase.h, in force for the next packet. txn: a transaction that has
+ * them. On failure the generation stays marked dirty; -EXFULL without a message: the confirm stage
+ * has no place for a key, but a new generation will have.
  */
 int xb_apply(struct xb_generation *generation, struct xb_txn *txn, const struct xb_changes *changes,
 	     uint64_t sequence);

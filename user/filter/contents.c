@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "store/rulings.h"
 #include "store/walk.h"
 
 void xb_contents_free(struct xb_contents *contents)
@@ -28,7 +29,8 @@ static int allocate(struct xb_contents *contents, const struct xb_totals *totals
 	contents->net6 = malloc(totals->net6 * sizeof(*contents->net6) + 1);
 	contents->prefix4 = malloc(totals->prefix4 * sizeof(*contents->prefix4) + 1);
 	contents->allow = malloc(totals->allow * sizeof(*contents->allow) + 1);
-	contents->names = malloc(totals->names * sizeof(*contents->names) + 1);
+	contents->names =
+		malloc((totals->names + totals->exceptions) * sizeof(*contents->names) + 1);
 	return contents->host4 && contents->net6 && contents->prefix4 && contents->allow &&
 			       contents->names
 		       ? 0
@@ -71,9 +73,9 @@ static int take(struct xb_contents *contents, const struct xb_walk *walk)
 		if (!entry.name)
 			return -ENOMEM;
 	}
-	if (entry.kind == XB_NAME) {
+	if (xb_entry_is_rule(&entry)) {
 		contents->names[contents->names_count++] = (struct xb_named){
-			.entry = entry, .verdict = xb_members_verdict(walk->txn, walk->members)};
+			.entry = entry, .slot = xb_members_verdict(walk->txn, walk->members)};
 		return 0;
 	}
 	if (xb_entry_is_allow(&entry)) {
@@ -91,7 +93,7 @@ static bool is_within(const struct xb_totals *seen, const struct xb_totals *tota
 {
 	return seen->prefix4 <= totals->prefix4 && seen->host4_keys <= totals->host4_keys &&
 	       seen->net6 <= totals->net6 && seen->names <= totals->names &&
-	       seen->allow <= totals->allow;
+	       seen->exceptions <= totals->exceptions && seen->allow <= totals->allow;
 }
 
 /* *seen: what was counted so far. */
@@ -117,6 +119,36 @@ static int take_from(struct xb_txn *txn, const struct xb_entry *first, struct xb
 	return error ? error : more;
 }
 
+static int compare_names(const void *name, const void *named)
+{
+	return xb_entry_compare(name, &((const struct xb_named *)named)->entry);
+}
+
+/* Names that some list excepts stand behind all that are listed. They become final: in the place of
+ * the one that is listed, if the name is both. */
+static int settle_exceptions(struct xb_txn *txn, struct xb_contents *contents)
+{
+	struct xb_named *names = contents->names;
+	size_t listed = 0, kept;
+	int error = 0;
+
+	while (listed < contents->names_count && names[listed].entry.kind == XB_NAME)
+		listed++;
+	kept = listed;
+	for (size_t i = listed; !error && i < contents->names_count; i++) {
+		struct xb_entry name = xb_entry_as(&names[i].entry, XB_NAME);
+		struct xb_named *same =
+			bsearch(&name, names, listed, sizeof(*names), compare_names);
+
+		if (!same)
+			same = &names[kept++];
+		same->entry = name;
+		error = xb_name_slot(txn, &name, &same->slot);
+	}
+	contents->names_count = kept;
+	return error;
+}
+
 int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 {
 	struct xb_totals seen = {0};
@@ -132,6 +164,8 @@ int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 		error = take_from(txn, &XB_WALK_ALLOW, contents, &seen);
 	if (!error && !is_within(&txn->meta.totals, &seen))
 		error = xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
+	if (!error)
+		error = settle_exceptions(txn, contents);
 	if (error)
 		xb_contents_free(contents);
 	return error;

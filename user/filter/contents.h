@@ -8,7 +8,7 @@
 
 struct xb_named {
 	struct xb_entry entry;
-	enum xb_domain_verdict verdict;
+	uint32_t slot; /* what the filter has of it, see xb_name_slot() */
 };
 
 /* A prefix that is listed for services: once for each of its classes but XB_CLASS_ALL. */
@@ -26,7 +26,8 @@ struct xb_contents {
 	size_t prefix4_count;
 	struct xb_entry *allow;
 	size_t allow_count;
-	struct xb_named *names;
+	struct xb_named
+		*names; /* in order those that are listed, then those that are only excepted */
 	size_t names_count;
 	struct xb_scoped *scoped;
 	size_t scoped_count, scoped_room;

@@ -107,7 +107,7 @@ static const uint32_t *hash_names(const struct share *share, size_t start, size_
 
 		fill->hashes[i] = xb_name_hash(&share->generation->name_key, named->entry.name,
 					       named->entry.length);
-		fill->extras[i] = named->verdict;
+		fill->extras[i] = named->slot;
 	}
 	return fill->extras;
 }

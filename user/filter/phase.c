@@ -5,14 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/namesteps.h"
+
+/* The verdict of a name is one word: it may become stricter early, and less strict late. */
+static bool has_name(enum xb_phase phase, const struct xb_change *change)
+{
+	bool before = xb_namestep_is_final(change->before),
+	     after = xb_namestep_is_final(change->after);
+
+	if (before != after)
+		return phase == (after ? XB_PHASE_EXCEPT : XB_PHASE_UNEXCEPT);
+	return (phase == XB_PHASE_LIST && change->what != XB_GONE) ||
+	       (phase == XB_PHASE_UNLIST && change->what != XB_LISTED);
+}
+
 bool xb_phase_has(enum xb_phase phase, const struct xb_change *change)
 {
 	uint32_t came = change->after & ~change->before, left = change->before & ~change->after;
 
 	if (xb_entry_is_allow(&change->entry))
 		return phase == (change->what == XB_LISTED ? XB_PHASE_ALLOW : XB_PHASE_DISALLOW);
-	if (change->entry.kind == XB_NAME && change->what == XB_ALTERED)
-		return phase == XB_PHASE_LIST || phase == XB_PHASE_UNLIST;
+	if (change->entry.kind == XB_NAME)
+		return has_name(phase, change);
 	return (phase == XB_PHASE_LIST && came) || (phase == XB_PHASE_UNLIST && left);
 }
 

@@ -7,14 +7,18 @@
 
 /*
  * New allowlist entries come first, new listed entries second; then listed entries are removed, and
- * allowlist entries last. So at every moment each source gets the verdict that it had before or the
- * one that it has afterwards. If both are the same, it never gets another, also if different
- * entries cover it before and after.
+ * allowlist entries last. Names that become final come before what is listed above them, deeper
+ * ones first, and names that cease to be behind what is removed there; in between, what is above
+ * plays no part for them (filter/namesteps.h). So at every moment each source gets the verdict that
+ * it had before or the one that it has afterwards. If both are the same, it never gets another,
+ * also if different entries cover it before and after.
  */
 enum xb_phase {
 	XB_PHASE_ALLOW,
+	XB_PHASE_EXCEPT,
 	XB_PHASE_LIST,	 /* and verdicts of names that become stricter */
 	XB_PHASE_UNLIST, /* and those that become less strict */
+	XB_PHASE_UNEXCEPT,
 	XB_PHASE_DISALLOW,
 	XB_PHASES,
 };

@@ -7,7 +7,9 @@
 #include "lists/judge.h"
 
 /* domains: a domain a line, which stands for all below it too, with or without `*.`, `.` or `+.` in
- * front. Addresses may be among them, and `=` in front is this name alone, as everywhere here. */
+ * front. Addresses may be among them, and `=` in front is this name alone, as everywhere here. `!`
+ * begins a comment in lists that others publish; with a domain behind it it is an exception, as
+ * everywhere here, where somebody has named the format. */
 
 #define WORD_END XB_BLANKS "#;"
 
@@ -27,11 +29,13 @@ static bool detect_domains(const char *line)
 
 static int parse_domains(struct xb_reading *reading, char *line)
 {
+	unsigned int how = xb_line_excepts(line) ? XB_LINE_ALLOW : 0;
 	const char *comment, *word;
 	size_t wide;
 
 	if (xb_line_is_cosmetic(line))
 		return XB_LINE_UNKNOWN;
+	line += how != 0;
 	comment = xb_line_comment(line, "#;");
 	word = xb_line_word(&line);
 	if (!word || xb_line_word(&line))
@@ -39,16 +43,18 @@ static int parse_domains(struct xb_reading *reading, char *line)
 	if (xb_line_looks_like_address(word))
 		return xb_line_keep_address(reading->file, word, comment);
 	if (*word == '=')
-		return xb_line_keep_domain(reading->file, word + 1, XB_LINE_EXACT, comment);
+		return xb_line_keep_domain(reading->file, word + 1, how | XB_LINE_EXACT, comment);
 	wide = xb_line_wildcard(word);
 	/* Where `.a.example` is written, `a.example` is mostly that name alone. */
 	if (wide && *word != '*' && reading->recognized)
 		return XB_LINE_UNKNOWN;
-	return xb_line_keep_domain(reading->file, word + wide, wide ? XB_LINE_MEANT : 0, comment);
+	return xb_line_keep_domain(reading->file, word + wide, how | (wide ? XB_LINE_MEANT : 0),
+				   comment);
 }
 
-const struct xb_list_format xb_domains_format = {"domains", detect_domains, parse_domains,
-						 .comments = "#;!", .loose = true};
+const struct xb_list_format xb_domains_format = {"domains",	detect_domains,
+						 parse_domains, .comments = "#;!",
+						 .loose = true, .excepts = true};
 
 /*
  * hosts: an address and names. A name is blocked that leads nowhere; one with a real address is a

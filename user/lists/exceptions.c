@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Exceptions inside a list whose format says that the narrower rule wins. The allowlist wins over
- * every entry, so an exception that holds narrower listings of its own file would hide them. One
- * that nothing wider in the file needs is left out in their favour; of one that is needed, the
- * listings inside are: no one who is excepted is dropped, and whoever imports is told.
+ * Exceptions inside a list, which readers keep as names for the allowlist. In a list of the store
+ * the most specific entry decides, so they become entries of their list as they are. On the
+ * allowlist they would win over every entry of every list, so where somebody wants them there, one
+ * that holds narrower listings of its own file is left out in their favour if nothing wider in the
+ * file needs it, and else the listings inside are.
  */
 #include "lists/line.h"
 
@@ -29,33 +30,6 @@ bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *do
 	return false;
 }
 
-bool xb_line_is_allowed(const struct xb_listfile *file, const struct xb_entry *domain)
-{
-	struct xb_entry allowed = {
-		.name = domain->name, .kind = XB_ALLOW_NAME, .length = domain->length};
-
-	return has(file, &allowed);
-}
-
-bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain)
-{
-	uint8_t form[XB_NAME_BYTES + 1];
-	struct xb_entry allowed = {.name = form, .kind = XB_ALLOW_NAME}, listed = allowed;
-
-	listed.kind = XB_NAME;
-	listed.length = (uint8_t)(domain->length + 1);
-	memcpy(form, domain->name, domain->length);
-	form[domain->length] = 0;
-	for (; listed.length; listed.length = xb_name_wider(form, listed.length)) {
-		allowed.length = listed.length;
-		if (listed.length != domain->length && has(file, &allowed))
-			return false;
-		if (has(file, &listed))
-			return true;
-	}
-	return false;
-}
-
 /* The first item behind the entry and all that is the same. */
 static size_t find_behind(const struct xb_listfile *file, const struct xb_entry *entry)
 {
@@ -77,6 +51,16 @@ static bool is_inside(const struct xb_listfile *file, size_t at, const struct xb
 {
 	return at < file->count && file->items[at].entry.kind == XB_NAME &&
 	       xb_entry_inside(domain, &file->items[at].entry);
+}
+
+/* In order they are the last items; file->count: there is none. */
+static size_t find_exceptions(const struct xb_listfile *file)
+{
+	size_t first = file->count;
+
+	while (!file->bare && first && file->items[first - 1].entry.kind == XB_ALLOW_NAME)
+		first--;
+	return first;
 }
 
 /* needed: marks what lies inside exceptions that are needed; else marks the others, if they hide
@@ -106,10 +90,12 @@ static void mark(struct xb_listfile *file, bool needed)
 	}
 }
 
-int xb_line_narrower_wins(struct xb_listfile *file)
+int xb_line_allow_exceptions(struct xb_listfile *file)
 {
 	int error;
 
+	if (find_exceptions(file) == file->count)
+		return 0;
 	mark(file, false);
 	error = xb_line_settle(file, "would let pass what the file lists below it");
 	if (error)
@@ -118,39 +104,30 @@ int xb_line_narrower_wins(struct xb_listfile *file)
 	return xb_line_settle(file, "lies in an exception, which would have to have an exception");
 }
 
-/* What the file allows itself, by the same or a wider exception, it does not list. */
-static void mark_allowed(struct xb_listfile *file)
+/* Marks what is listed and excepted. */
+static void mark_excepted(struct xb_listfile *file, size_t first)
 {
-	const struct xb_entry *last = NULL;
-
-	for (size_t i = 0; i < file->count; i++) {
-		const struct xb_entry *exception = &file->items[i].entry;
-		struct xb_entry domain = *exception;
+	for (size_t i = first; i < file->count; i++) {
+		struct xb_entry domain = file->items[i].entry;
 		size_t at;
 
-		if (exception->kind != XB_ALLOW_NAME || (last && xb_entry_inside(last, exception)))
-			continue;
-		last = exception;
 		domain.kind = XB_NAME;
 		at = find_behind(file, &domain);
 		while (at && !xb_entry_compare(&file->items[at - 1].entry, &domain))
-			at--;
-		for (; is_inside(file, at, &domain); at++)
-			file->items[at].doubtful = true;
+			file->items[--at].doubtful = true;
 	}
 }
 
-int xb_line_list_only(struct xb_listfile *file)
+int xb_line_own_exceptions(struct xb_listfile *file)
 {
+	size_t first = find_exceptions(file);
 	int error;
 
-	if (file->bare)
+	if (first == file->count)
 		return 0;
-	mark_allowed(file);
-	error = xb_line_settle(file, "is allowed by the same list");
-	if (error)
-		return error;
-	for (size_t i = 0; i < file->count; i++)
-		file->items[i].doubtful = xb_entry_is_allow(&file->items[i].entry);
-	return xb_line_settle(file, "may not be allowed by this list");
+	mark_excepted(file, first);
+	error = xb_line_settle(file, "is excepted by the same list");
+	for (size_t i = find_exceptions(file); !error && i < file->count; i++)
+		file->items[i].entry.kind = XB_EXCEPT_NAME;
+	return error;
 }

@@ -68,6 +68,7 @@ struct xb_list_format {
 	const char *comments; /* characters with which a comment line begins */
 	bool loose;
 	bool strict;	  /* a line counts for others: none can be left out */
+	bool excepts;	  /* `!DOMAIN` is no comment, if the format was named */
 	bool slashes;	  /* a comment may begin with two slashes, too */
 	bool bare;	  /* what was kept is not looked at again: addresses may be held bare */
 	const char *sets; /* what its named sets are called, of which one is read; NULL: none */

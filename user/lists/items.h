@@ -46,9 +46,10 @@ struct xb_listfile {
 	 * gets these instead of items: the upper half of each is the address, in host byte order,
 	 * the lower its line. */
 	uint64_t *bare;
-	size_t count, room; /* of items or bare */
-	uint64_t allowed;   /* of the items: for the allowlist */
-	char *comments;	    /* NUL-terminated strings; offset 0 is the empty one */
+	size_t count, room;  /* of items or bare */
+	uint64_t allowed;    /* of the items: for the allowlist */
+	uint64_t exceptions; /* of the items: names that the list lets pass */
+	char *comments;	     /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
 	uint64_t lines, bytes;	       /* read */

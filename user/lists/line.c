@@ -266,6 +266,15 @@ int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used)
 	return xb_name_parse(text, strlen(text), form, used);
 }
 
+bool xb_line_excepts(const char *line)
+{
+	const char *name = line + 1 + (*line == '!' && line[1] == '=');
+	size_t size = *line == '!' ? strcspn(name, XB_BLANKS "#;") : 0;
+	const char *rest = name + size + strspn(name + size, XB_BLANKS);
+
+	return size && xb_line_looks_like_domain(name, size) && (!*rest || strchr("#;", *rest));
+}
+
 int xb_line_keep_domain(struct xb_listfile *file, const char *text, unsigned int how,
 			const char *comment)
 {

@@ -83,47 +83,21 @@ void xb_line_sort_unknown(struct xb_listfile *file);
 int xb_line_settle(struct xb_listfile *file, const char *why);
 
 /*
- * For formats in which the narrower rule wins, with the items in store order, repeats among them.
- * An exception would hide what the file lists below it, so this function removes it; but where the
- * file lists something wider too, it keeps the exception and removes what is listed below. Each
- * removed item counts as unknown.
+ * What becomes of exceptions, which readers keep as names for the allowlist. The items are in store
+ * order, repeats among them; each item that a function removes counts as unknown.
  */
-int xb_line_narrower_wins(struct xb_listfile *file);
 
-/*
- * For a file that may allow nothing, with the items in store order, repeats among them. An
- * exception holds for what the file itself lists at the same place or below it; this function
- * removes that, and then all exceptions. Each removed item counts as unknown.
+/* Makes exceptions of the list of them. Of a name that is listed and excepted the exception stays.
  */
-int xb_line_list_only(struct xb_listfile *file);
+int xb_line_own_exceptions(struct xb_listfile *file);
+
+/* Leaves them to the allowlist. There an exception would hide what the file lists below it, so this
+ * function removes it; but where the file lists something wider too, it keeps the exception and
+ * removes what is listed below. */
+int xb_line_allow_exceptions(struct xb_listfile *file);
 
 /* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
 bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
-
-/* Whether the file allows just the domain. */
-bool xb_line_is_allowed(const struct xb_listfile *file, const struct xb_entry *domain);
-
-/* Whether the file lists the name of the domain itself, where it allows all below it by a wildcard.
- * The nearest rule counts; of those that allow, the domain's own wildcard is none. */
-bool xb_line_lists_itself(const struct xb_listfile *file, const struct xb_entry *domain);
-
-/* Whether a name that is in the file, or has names below it there, hides from wildcards above it.
- */
-enum xb_wildcards {
-	XB_WILDCARDS_OPEN,
-	XB_WILDCARDS_HIDDEN, /* as in the DNS (RFC 4592) */
-};
-
-/*
- * For formats in which a wildcard stands for what lies below a domain, and not for the domain, with
- * the items in store order, repeats among them. The reader keeps a wildcard as the domain, and a
- * name as that name alone; this function adds what an entry says in another way, such as an
- * exception for the domain itself. An exception that is doubtful is left out with a note if the
- * file lists nothing around it; if it is `meant` as well, nothing is told: it says only that the
- * name is there, or, of a wildcard, that all in the domain passes, whatever the file says. None is
- * doubtful afterwards.
- */
-int xb_line_wildcards(struct xb_listfile *file, enum xb_wildcards kind);
 
 /* Whether all options are known, which commas separate; they are cut apart. NULL: there are none.
  */
@@ -149,6 +123,9 @@ bool xb_line_looks_like_name(const char *text, size_t size);
  * Some programs leave the domain itself out where `*.` stands; here it is always in. */
 size_t xb_line_wildcard(const char *word);
 
+/* Whether the line is `!DOMAIN` or `!=DOMAIN`, perhaps with a comment. */
+bool xb_line_excepts(const char *line);
+
 /* Whether the word can be no domain, but an address or a prefix, perhaps a wrong one. */
 bool xb_line_looks_like_address(const char *word);
 
@@ -156,7 +133,7 @@ bool xb_line_looks_like_address(const char *word);
 int xb_line_domain(const char *text, uint8_t form[XB_NAME_BYTES], uint8_t *used);
 
 #define XB_LINE_EXACT	 1U /* this name alone */
-#define XB_LINE_ALLOW	 2U /* for the allowlist */
+#define XB_LINE_ALLOW	 2U /* an exception */
 #define XB_LINE_DOUBTFUL 4U /* see struct xb_item */
 #define XB_LINE_MEANT	 8U /* the same */
 

@@ -391,6 +391,7 @@ static size_t drop_items(struct xb_listfile *file)
 			continue;
 		}
 		file->allowed += xb_entry_is_allow(&item->entry);
+		file->exceptions += item->entry.kind == XB_EXCEPT_NAME;
 		if (kept++ != i)
 			file->items[kept - 1] = *item;
 	}
@@ -456,7 +457,7 @@ static int finish(const struct source *source, struct xb_reading *reading,
 	if (reading->choice->bounded &&
 	    file->unknown - file->set_aside > reading->choice->most_wrong)
 		return too_many_unknown(source, reading);
-	error = terms->lists_only ? xb_line_list_only(file) : 0;
+	error = terms->allows ? xb_line_allow_exceptions(file) : xb_line_own_exceptions(file);
 	if (error)
 		return error;
 	if (!file->count && !file->handed)

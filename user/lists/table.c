@@ -229,6 +229,8 @@ static bool is_comment(const struct xb_reading *reading, const char *line)
 
 	if (!strncmp(line, "//", 2) && (!format || format->slashes))
 		return true;
+	if (format && format->excepts && !reading->recognized && xb_line_excepts(line))
+		return false;
 	return strchr(format ? format->comments : "#;!", *line);
 }
 

@@ -99,6 +99,8 @@ static const char *why(const struct range *ranges, size_t count, const struct xb
 
 const char *xb_too_wide(const struct xb_entry *entry)
 {
+	if (entry->kind == XB_EXCEPT_NAME)
+		return NULL;
 	if (xb_entry_is_name(entry))
 		return xb_name_labels(entry->name, entry->length) == 1 ? "a single label" : NULL;
 	if (xb_entry_is_ipv4(entry))

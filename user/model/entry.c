@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "model/nearmiss.h"
 
@@ -145,13 +146,42 @@ int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 	return error;
 }
 
+static int no_exception(const char *text, size_t size)
+{
+	char shown[SHOWN + 1];
+
+	xb_utf8_show(text, size, shown, sizeof(shown));
+	return xb_input_error(
+		"'%s%s': lists except domains alone; an address that is to pass belongs "
+		"on the allowlist%s",
+		shown, size > SHOWN ? "..." : "", xb_advice(XB_ADVICE_ALLOW));
+}
+
+int xb_entry_parse_listed(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
+			  struct xb_entry *entry, bool *host_bits)
+{
+	bool excepts = size && *text == '!';
+	int error;
+
+	if (excepts && looks_like_address(text + 1, size - 1))
+		return no_exception(text, size);
+	error = xb_entry_parse(text + excepts, size - excepts, name, entry, host_bits);
+	if (!error && excepts)
+		entry->kind = XB_EXCEPT_NAME;
+	return error;
+}
+
 const char *xb_entry_format(const struct xb_entry *entry, char out[XB_ENTRY_TEXT])
 {
 	uint64_t parts[2];
 	size_t used;
 
-	if (xb_entry_is_name(entry))
-		return xb_name_format(entry->name, entry->length, out);
+	if (xb_entry_is_name(entry)) {
+		used = entry->kind == XB_EXCEPT_NAME;
+		out[0] = '!';
+		xb_name_format(entry->name, entry->length, out + used);
+		return out;
+	}
 	parts[0] = htobe64(entry->hi);
 	parts[1] = htobe64(entry->lo);
 	inet_ntop(xb_entry_is_ipv4(entry) ? AF_INET : AF_INET6, parts, out, XB_ENTRY_TEXT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be listed or allowed: an address, a prefix or a domain, its text, its order, and its key
- * in the store. */
+/* What can be listed, excepted or allowed: an address, a prefix or a domain, its text, its order,
+ * and its key in the store. */
 #ifndef XB_MODEL_ENTRY_H
 #define XB_MODEL_ENTRY_H
 
@@ -12,13 +12,14 @@
 
 /* The numbers are the first byte of the key in the store; each kind is a key range of its own. */
 enum xb_kind {
-	XB_PREFIX4 = 1, /* IPv4 /0 to /24 */
-	XB_HOST4 = 2,	/* IPv4 /25 to /32 */
-	XB_NET6 = 3,	/* IPv6 /0 to /128 */
-	XB_ALLOW4 = 4,	/* on the allowlist: IPv4 /0 to /32 */
-	XB_ALLOW6 = 5,	/* on the allowlist: IPv6 /0 to /128 */
-	XB_NAME = 6,	/* a domain */
-	XB_ALLOW_NAME = 7,
+	XB_PREFIX4 = 1,	    /* IPv4 /0 to /24 */
+	XB_HOST4 = 2,	    /* IPv4 /25 to /32 */
+	XB_NET6 = 3,	    /* IPv6 /0 to /128 */
+	XB_ALLOW4 = 4,	    /* on the allowlist: IPv4 /0 to /32 */
+	XB_ALLOW6 = 5,	    /* on the allowlist: IPv6 /0 to /128 */
+	XB_NAME = 6,	    /* a domain */
+	XB_EXCEPT_NAME = 7, /* a domain that its list lets pass, whatever wider ones it has */
+	XB_ALLOW_NAME = 8,
 };
 
 /*
@@ -39,7 +40,7 @@ struct xb_entry {
 };
 _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
 
-#define XB_ENTRY_TEXT	     256 /* bytes, terminator included */
+#define XB_ENTRY_TEXT	     257 /* bytes, terminator included */
 #define XB_ADDRESS_KEY_BYTES 18	 /* at most */
 #define XB_ENTRY_KEY_BYTES   256 /* at most */
 
@@ -51,6 +52,10 @@ _Static_assert(sizeof(struct xb_entry) == 24, "millions of them are in memory");
  */
 int xb_entry_parse(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
 		   struct xb_entry *entry, bool *host_bits);
+
+/* The same for what can stand in a list: `!DOMAIN` is an exception. */
+int xb_entry_parse_listed(const char *text, size_t size, uint8_t name[XB_NAME_BYTES],
+			  struct xb_entry *entry, bool *host_bits);
 
 /* Whether it has the form ::ffff:192.0.2.1, which no packet has. */
 bool xb_entry_is_mapped(const struct xb_entry *entry);
@@ -64,6 +69,12 @@ int xb_entry_compare(const struct xb_entry *a, const struct xb_entry *b);
 static inline bool xb_entry_is_name(const struct xb_entry *entry)
 {
 	return entry->kind >= XB_NAME;
+}
+
+/* Whether the lists, each by itself, decide by it about names. */
+static inline bool xb_entry_is_rule(const struct xb_entry *entry)
+{
+	return entry->kind == XB_NAME || entry->kind == XB_EXCEPT_NAME;
 }
 
 static inline bool xb_entry_is_ipv6(const struct xb_entry *entry)
@@ -89,6 +100,15 @@ static inline bool xb_entry_is_source(const struct xb_entry *entry)
 
 /* The same address, prefix or domain, as an entry of the allowlist. */
 struct xb_entry xb_entry_allow(const struct xb_entry *entry);
+
+/* The same domain, as an entry of another kind of names. */
+static inline struct xb_entry xb_entry_as(const struct xb_entry *name, enum xb_kind kind)
+{
+	struct xb_entry entry = *name;
+
+	entry.kind = (uint8_t)kind;
+	return entry;
+}
 
 /* The address as IPv4, host byte order. */
 static inline uint32_t xb_entry_ipv4(const struct xb_entry *entry)

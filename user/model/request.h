@@ -62,6 +62,7 @@ struct xb_import_request {
 	const char *format, *end, *zone; /* NULL: not given */
 	struct xb_list_choice choice;
 	bool replace, include_bogons, force;
+	bool allows;	       /* what the file excepts goes to the allowlist, for all lists */
 	bool judges;	       /* the list gets a verdict */
 	uint32_t verdict;      /* with judges: enum xb_domain_verdict */
 	bool scopes;	       /* the list gets a scope */

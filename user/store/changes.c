@@ -7,11 +7,20 @@
 
 #include "base/array.h"
 
+/* Whether something may be judged more strictly for it. What leaves an exception is judged by wider
+ * entries again. */
+static bool tightens(const struct xb_entry *entry, const struct xb_change *of)
+{
+	if (entry->kind == XB_EXCEPT_NAME)
+		return of->what != XB_LISTED;
+	return of->after & ~of->before && !xb_entry_is_allow(entry);
+}
+
 static int add(struct xb_changes *changes, const struct xb_entry *entry, const struct xb_change *of)
 {
 	struct xb_change *change;
 
-	changes->tightens |= of->after & ~of->before && !xb_entry_is_allow(entry);
+	changes->tightens |= tightens(entry, of);
 	if (changes->bulk)
 		return 0;
 	if (changes->count == XB_CHANGES_MAX) {
@@ -30,6 +39,11 @@ static int add(struct xb_changes *changes, const struct xb_entry *entry, const s
 	}
 	changes->count++;
 	return 0;
+}
+
+int xb_changes_put(struct xb_changes *changes, const struct xb_change *change)
+{
+	return add(changes, &change->entry, change);
 }
 
 int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enum xb_what what)
@@ -72,7 +86,7 @@ static bool net_of(const struct xb_change *first, const struct xb_change *last,
 	*net = *last;
 	net->before = first->before;
 	net->what = xb_what_of(net->before, net->after);
-	return net->before != net->after || (net->after && last->entry.kind == XB_NAME);
+	return net->before != net->after || (net->after && xb_entry_is_rule(&last->entry));
 }
 
 int xb_changes_settle(struct xb_changes *changes)

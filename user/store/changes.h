@@ -52,6 +52,8 @@ int xb_changes_add(struct xb_changes *changes, const struct xb_entry *entry, enu
 /* Appends a change of an address that had some classes, and has others; 0: it is not listed. */
 int xb_changes_move(struct xb_changes *changes, const struct xb_entry *entry, uint32_t before,
 		    uint32_t after);
+/* Appends a change as it is, with a copy of the entry's name. */
+int xb_changes_put(struct xb_changes *changes, const struct xb_change *change);
 /* Appends the changes in `more`. The result is bulk if one of them is, or if there are too many. */
 int xb_changes_append(struct xb_changes *changes, const struct xb_changes *more);
 

@@ -166,8 +166,10 @@ static int overlook(struct xb_txn *txn, const struct expiry *expiry)
 
 	if (error)
 		return error == -ENOENT ? read_error(MDB_CORRUPTED) : error;
-	if (list)
+	if (list) {
 		list->members--;
+		list->exceptions -= expiry->entry.kind == XB_EXCEPT_NAME;
+	}
 	if (xb_members_any(members))
 		return 0;
 	members.as_of = 0;

@@ -73,7 +73,7 @@ int xb_flush_all(struct xb_txn *txn)
 	if (error)
 		return xb_lmdb_error(error, "cannot write the store");
 	for (size_t i = 0; i < txn->list_count; i++) {
-		txn->lists[i].members = 0;
+		txn->lists[i].members = txn->lists[i].exceptions = 0;
 		xb_list_changed(&txn->lists[i]);
 	}
 	txn->meta.totals = (struct xb_totals){0};

@@ -23,6 +23,7 @@ struct list_record {
 	uint32_t id;
 	uint32_t verdict;
 	uint64_t members;
+	uint64_t exceptions;
 	uint32_t class;
 	uint32_t services;
 };
@@ -116,7 +117,7 @@ static bool decode(const MDB_val *value, struct list_record *record, struct xb_s
 	memcpy(record, value->mv_data, sizeof(*record));
 	services = record->services * sizeof(*scope->service);
 	if (record->services > XB_SCOPE_SERVICES || value->mv_size < sizeof(*record) + services ||
-	    record->class >= XB_CLASSES)
+	    record->class >= XB_CLASSES || record->exceptions > record->members)
 		return false;
 	scope->count = record->services;
 	memcpy(scope->service, (const uint8_t *)value->mv_data + sizeof(*record), services);
@@ -142,10 +143,12 @@ static int load_one(struct xb_txn *txn, const MDB_val *key, const MDB_val *value
 				 .verdict = record.verdict,
 				 .class = record.class,
 				 .members = record.members,
+				 .exceptions = record.exceptions,
 				 .imprint = imprint,
 				 .stored = true,
 				 .stored_verdict = record.verdict,
-				 .stored_members = record.members};
+				 .stored_members = record.members,
+				 .stored_exceptions = record.exceptions};
 	memcpy(list->name, key->mv_data, key->mv_size);
 	list->share = xb_shares_find(txn, list->name);
 	if (!xb_scope_is_all(&scope)) {
@@ -186,6 +189,7 @@ static bool exists(const struct xb_list *list)
 static bool is_stored(const struct xb_list *list)
 {
 	return list->stored ? list->members == list->stored_members &&
+				      list->exceptions == list->stored_exceptions &&
 				      list->verdict == list->stored_verdict && !list->reassigned
 			    : !exists(list);
 }
@@ -195,6 +199,7 @@ static int save_one(struct xb_txn *txn, struct xb_list *list)
 	const struct list_record record = {.id = list->id,
 					   .verdict = list->verdict,
 					   .members = list->members,
+					   .exceptions = list->exceptions,
 					   .class = list->class,
 					   .services = list->scope ? list->scope->count : 0};
 	size_t services = record.services * sizeof(*list->scope->service);

@@ -143,6 +143,9 @@ void xb_totals_count(struct xb_totals *totals, const struct xb_entry *entry, uin
 	case XB_NAME:
 		totals->names += one;
 		break;
+	case XB_EXCEPT_NAME:
+		totals->exceptions += one;
+		break;
 	default:
 		totals->allow += one;
 	}
@@ -191,8 +194,8 @@ static int tell(struct xb_txn *txn, const struct xb_entry *entry, uint32_t befor
 static int tell_lists(struct xb_txn *txn, const struct xb_entry *entry, uint32_t before,
 		      uint32_t after)
 {
-	return entry->kind == XB_NAME ? xb_changes_add(&txn->change, entry, XB_ALTERED)
-				      : xb_changes_move(&txn->change, entry, before, after);
+	return xb_entry_is_rule(entry) ? xb_changes_add(&txn->change, entry, XB_ALTERED)
+				       : xb_changes_move(&txn->change, entry, before, after);
 }
 
 /* Whether a name that is in these lists is judged more strictly in this one, too. */
@@ -313,6 +316,13 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 	return error;
 }
 
+static void count_member(struct xb_list *list, const struct xb_entry *entry, uint64_t one)
+{
+	list->members += one;
+	if (entry->kind == XB_EXCEPT_NAME)
+		list->exceptions += one;
+}
+
 int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		  const struct xb_membership *member, unsigned int renew, enum xb_put *result)
 {
@@ -327,7 +337,8 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 	if (!error && *result != XB_PUT_SAME) {
 		struct xb_list *list = xb_list_by_id(txn, member->list);
 
-		list->members += *result != XB_PUT_RENEWED;
+		if (*result != XB_PUT_RENEWED)
+			count_member(list, entry, 1);
 		xb_list_changed(list);
 		if (txn->shares.applies && *result != XB_PUT_RENEWED && xb_entry_is_source(entry))
 			xb_list_come_from(txn, list, XB_ORIGIN_FLEET);
@@ -361,7 +372,7 @@ static int remove_member(struct xb_txn *txn, const struct xb_entry *entry, uint3
 		}
 		found = true;
 		if (of) {
-			of->members--;
+			count_member(of, entry, (uint64_t)-1);
 			xb_list_changed(of);
 		}
 		error = index_expiry(txn, entry, &old, false);

@@ -9,12 +9,11 @@
 
 #include "xdp_bloom/layout.h"
 
-/* A program that does not know imprints must not write a store that has some: it would change lists
- * and leave these. */
-#define XB_SCHEMA 11
+/* A program that does not know exceptions must not write a store that has some. */
+#define XB_SCHEMA 13
 /* Of the store of a host in a fleet, and of no other: a program that does not know fleets must not
  * write there, since it would change shared lists without the fleet. */
-#define XB_SCHEMA_FLEET 12
+#define XB_SCHEMA_FLEET 14
 
 /*
  * The default rate of the Bloom stage, per packet. Without confirm this rate alone decides who is
@@ -32,6 +31,7 @@ struct xb_totals {
 	uint64_t net6;	     /* entries */
 	uint64_t allow;	     /* entries of the allowlist, names too */
 	uint64_t names;	     /* entries */
+	uint64_t exceptions; /* entries: names that their lists let pass */
 };
 
 /* The single record of the store. */

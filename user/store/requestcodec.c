@@ -178,6 +178,7 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 #define SCOPES	2
 #define CHOOSES 4
 #define ZONED	8
+#define ALLOWS	16
 
 static bool has_choice(const struct xb_list_choice *choice)
 {
@@ -189,15 +190,16 @@ static bool has_choice(const struct xb_list_choice *choice)
 /* What the record has, a bit each. */
 static uint8_t pass_given(struct codec *codec, struct xb_import_request *import)
 {
-	uint8_t given =
-		(uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0) |
-			  (has_choice(&import->choice) ? CHOOSES : 0) | (import->zone ? ZONED : 0));
+	uint8_t given = (uint8_t)((import->judges ? JUDGES : 0) | (import->scopes ? SCOPES : 0) |
+				  (has_choice(&import->choice) ? CHOOSES : 0) |
+				  (import->zone ? ZONED : 0) | (import->allows ? ALLOWS : 0));
 
 	pass(codec, &given, sizeof(given));
-	if (given & ~(JUDGES | SCOPES | CHOOSES | ZONED))
+	if (given & ~(JUDGES | SCOPES | CHOOSES | ZONED | ALLOWS))
 		codec->wrong = true;
 	import->judges = given & JUDGES;
 	import->scopes = given & SCOPES;
+	import->allows = given & ALLOWS;
 	return given;
 }
 

@@ -53,17 +53,18 @@ struct xb_shares {
 struct xb_imprint {
 	uint64_t key[2], hash[2]; /* SipHash of how the file was read and of what came out of it,
 				     unpacked; the key is random */
-	uint64_t bytes, lines, repeats, allowed; /* as struct xb_listfile has them */
-	uint32_t has_names;			 /* 1: the list has domains */
-	char format[20];			 /* the name of the format */
+	uint64_t bytes, lines, repeats, allowed, exceptions; /* as struct xb_listfile has them */
+	uint32_t has_names;				     /* 1: the list has domains */
+	char format[20];				     /* the name of the format */
 };
-_Static_assert(sizeof(struct xb_imprint) == 88, "store format");
+_Static_assert(sizeof(struct xb_imprint) == 96, "store format");
 
 struct xb_list {
 	uint32_t id;
 	uint32_t verdict; /* enum xb_domain_verdict; to addresses only XB_DOMAIN_COUNT matters */
 	uint32_t class;	  /* 1 to XB_CLASSES - 1, or XB_CLASS_ALL: scope all, and it drops */
 	uint64_t members;
+	uint64_t exceptions;	      /* of the members: names that the list lets pass */
 	const struct xb_scope *scope; /* NULL: all; owned by the transaction */
 	struct xb_share *share;	      /* NULL: the list is not shared */
 	char name[65];
@@ -72,7 +73,7 @@ struct xb_list {
 	struct xb_imprint imprint;
 	uint32_t origins; /* a bit for each, see store/origins.h */
 	uint32_t stored_verdict, stored_origins;
-	uint64_t stored_members;
+	uint64_t stored_members, stored_exceptions;
 };
 
 /* An entry in a list. Times are seconds since 1970, up to 2106. */

@@ -151,21 +151,32 @@ static const char *exceptions(int count, int listed)
 }
 
 /* Many exceptions do not make up for what is no longer listed. */
-TEST(each_side_counts_by_itself)
+static void count_by_itself(bool allows, enum xb_import_why why)
 {
-	struct xb_import import = {.asked.replace = true};
+	struct xb_import import = {.asked = {.replace = true, .allows = allows}};
 
 	assert_int_equal(read_text(exceptions(3000, 1500), &import), 0);
-	assert_int_equal(file.allowed, 1500);
+	assert_int_equal(file.allowed, allows ? 1500 : 0);
+	assert_int_equal(file.exceptions, allows ? 0 : 1500);
 	assert_int_equal(xb_import_apply(&writer, &import, &refusal), 0);
 	assert_int_equal(import_text(exceptions(3000, 3000), &import), XB_IMPORT_REFUSED);
-	assert_int_equal(refusal.why, XB_IMPORT_ALLOWED);
+	assert_int_equal(refusal.why, why);
 	assert_int_equal(refusal.before, 1500);
 	assert_int_equal(refusal.after, 0);
 	assert_int_equal(import_text(exceptions(3000, 400), &import), XB_IMPORT_REFUSED);
 	assert_int_equal(refusal.why, XB_IMPORT_LISTED);
 	assert_int_equal(refusal.before, 1501);
 	assert_int_equal(refusal.after, 401);
+}
+
+TEST(exceptions_count_by_themselves)
+{
+	count_by_itself(false, XB_IMPORT_EXCEPTED);
+}
+
+TEST(the_allowlist_counts_by_itself)
+{
+	count_by_itself(true, XB_IMPORT_ALLOWED);
 }
 
 /* Which it keeps. */

@@ -91,8 +91,8 @@ static void settle(struct row *row, char found[ROWS_ROOM])
 	}
 	assert_int_equal(xb_entry_sort(&file.items, file.count, sizeof(*file.items)), 0);
 	file.room = file.count;
-	assert_int_equal((!strcmp(row->settle, "narrower") ? xb_line_narrower_wins
-							   : xb_line_list_only)(&file),
+	assert_int_equal((!strcmp(row->settle, "allow") ? xb_line_allow_exceptions
+							: xb_line_own_exceptions)(&file),
 			 0);
 	for (size_t i = 0; i < file.count; i++)
 		assert_int_equal(file.items[i].doubtful, 0);

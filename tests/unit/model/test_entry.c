@@ -74,6 +74,38 @@ TEST(kinds)
 	assert_int_equal(xb_entry_keys(&entry), 1);
 }
 
+TEST(exceptions)
+{
+	static const struct {
+		const char *text;
+		bool is;
+	} words[] = {{"!example.com", true},   {"!=example.com", true},	  {"example.com", true},
+		     {"!192.0.2.1", false},    {"!2001:db8::/32", false}, {"!", false},
+		     {"!!example.com", false}, {"=!example.com", false},  {"! example.com", false}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *text = words[i].text;
+		uint8_t form[XB_NAME_BYTES];
+		char again[XB_ENTRY_TEXT];
+		struct xb_entry entry;
+		int error = xb_entry_parse_listed(text, strlen(text), form, &entry, NULL);
+
+		xb_error_clear();
+		if (!error != words[i].is)
+			fail_msg("%s", text);
+		if (error)
+			continue;
+		assert_string_equal(xb_entry_format(&entry, again), text);
+		assert_int_equal(entry.kind, *text == '!' ? XB_EXCEPT_NAME : XB_NAME);
+		assert_true(xb_entry_is_name(&entry) && xb_entry_is_rule(&entry));
+		assert_false(xb_entry_is_allow(&entry) || xb_entry_is_source(&entry));
+		if (*text == '!')
+			assert_int_not_equal(xb_entry_parse(text, strlen(text), form, &entry, NULL),
+					     0);
+		xb_error_clear();
+	}
+}
+
 TEST(wider_ones)
 {
 	struct xb_entry entry = parse("255.255.255.255"), covering;

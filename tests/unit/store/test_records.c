@@ -194,10 +194,10 @@ static const uint32_t skb = XB_MODE_SKB;
 
 static const struct {
 	uint32_t id, verdict;
-	uint64_t members;
+	uint64_t members, exceptions;
 	uint32_t class, services;
 	struct xb_service service[2];
-} old_list = {7, 0, 1, 3, 2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 26, 26}}};
+} old_list = {7, 0, 1, 1, 3, 2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 26, 26}}};
 
 /* Right ones. Cut at any place, or longer, they are damage, but where they may end; so they are
  * with one of these bytes from `head` on. */
@@ -242,13 +242,14 @@ static const struct {
 		   {5, XB_NAME},   /* a name without its length */
 		   {5, XB_ALLOW4}, /* what is allowed is in no class */
 		   {10, 33}}},
-	{.record = {"a list", read_lists, TABLE(lists), BYTES("old"), &old_list, 36},
+	{.record = {"a list", read_lists, TABLE(lists), BYTES("old"), &old_list, 44},
 	 .says = "tcp/25,udp/26",
-	 .wrong = {{16, XB_CLASSES},
-		   {20, 1}, /* a service that does not count */
-		   {20, XB_SCOPE_SERVICES + 1},
-		   {26, 26},		   /* it ends before it begins */
-		   {30, XB_SERVICE_TCP}}}, /* two that touch */
+	 .wrong = {{16, 2}, /* more exceptions than entries */
+		   {24, XB_CLASSES},
+		   {28, 1}, /* a service that does not count */
+		   {28, XB_SCOPE_SERVICES + 1},
+		   {34, 26},		   /* it ends before it begins */
+		   {38, XB_SERVICE_TCP}}}, /* two that touch */
 	{.record = {"a wanted interface", read_wanted, TABLE(ifaces), BYTES("eth0"), &skb, 4},
 	 .says = "skb"},
 };
@@ -310,7 +311,7 @@ static const struct record odd[] = {
 	{"a long name of an interface", read_wanted, TABLE(ifaces), BYTES("a-name-of-16-cha"), &skb,
 	 4},
 	{"a long name of a list", read_lists, TABLE(lists),
-	 BYTES("12345678901234567890123456789012345678901234567890123456789012345"), &old_list, 36},
+	 BYTES("12345678901234567890123456789012345678901234567890123456789012345"), &old_list, 44},
 	{"a list as others begin", begin_again, TABLE(lists), BYTES("a"), &old_list, 15},
 	{"a tail without a seal", read_tail, TABLE(tail), BYTES("\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2"),
 	 BYTES("no seal")},

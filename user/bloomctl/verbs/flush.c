@@ -31,7 +31,7 @@ static uint64_t listed(const struct xb_txn *txn)
 {
 	const struct xb_totals *totals = &txn->meta.totals;
 
-	return totals->prefix4 + totals->host4 + totals->net6 + totals->names;
+	return totals->prefix4 + totals->host4 + totals->net6 + totals->names + totals->exceptions;
 }
 
 /* What stays, for the user. The names are long, and may be many. */

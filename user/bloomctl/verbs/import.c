@@ -53,6 +53,8 @@ static int refused(const struct request *request, const struct xb_import_refusal
 				      request->source, refusal->has, refusal->least);
 	case XB_IMPORT_LISTED:
 		return refuse_replacement(request, refusal, "entries");
+	case XB_IMPORT_EXCEPTED:
+		return refuse_replacement(request, refusal, "exceptions");
 	case XB_IMPORT_ALLOWED:
 		return refuse_replacement(request, refusal, "allowed entries");
 	}
@@ -67,6 +69,7 @@ static struct xb_listfile_terms terms_of(const struct request *request)
 					  .format = asked->format,
 					  .zone = asked->zone,
 					  .choice = asked->choice,
+					  .allows = asked->allows,
 					  .end = asked->end};
 }
 
@@ -134,23 +137,24 @@ static json_t *answer_json(const struct cli *cli, const struct request *request)
 	const struct xb_listfile *file = &request->file;
 	char scope[XB_SCOPE_TEXT];
 
-	return json_pack(
-		"{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}",
-		"list", request->import.asked.list, "verdict",
-		xb_domain_verdict_name(request->import.verdict), "scope",
-		xb_scope_format(&request->import.scope, scope), "format", file->format, "dry_run",
-		request->dry_run, "lines", (json_int_t)file->lines, "bytes",
-		(json_int_t)file->bytes, "entries", (json_int_t)file->count, "allowed",
-		(json_int_t)file->allowed, "repeats", (json_int_t)file->repeats, "host_bits",
-		(json_int_t)file->host_bits, "bogons", (json_int_t)request->import.bogons,
-		"unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
-		lines_json(file->first_unknown, unknown_told(cli, file)), "notes",
-		lines_json(file->notes, file->noted), "added",
-		(json_int_t)request->import.merge.added, "renewed",
-		(json_int_t)request->import.merge.renewed, "unchanged",
-		(json_int_t)request->import.merge.unchanged, "removed",
-		(json_int_t)request->import.merge.removed, "exempt",
-		(json_int_t)request->import.exempt.count);
+	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,"
+			 "s:I,s:I,s:I}",
+			 "list", request->import.asked.list, "verdict",
+			 xb_domain_verdict_name(request->import.verdict), "scope",
+			 xb_scope_format(&request->import.scope, scope), "format", file->format,
+			 "dry_run", request->dry_run, "lines", (json_int_t)file->lines, "bytes",
+			 (json_int_t)file->bytes, "entries", (json_int_t)file->count, "exceptions",
+			 (json_int_t)file->exceptions, "allowed", (json_int_t)file->allowed,
+			 "repeats", (json_int_t)file->repeats, "host_bits",
+			 (json_int_t)file->host_bits, "bogons", (json_int_t)request->import.bogons,
+			 "unknown_lines", (json_int_t)file->unknown, "first_unknown_lines",
+			 lines_json(file->first_unknown, unknown_told(cli, file)), "notes",
+			 lines_json(file->notes, file->noted), "added",
+			 (json_int_t)request->import.merge.added, "renewed",
+			 (json_int_t)request->import.merge.renewed, "unchanged",
+			 (json_int_t)request->import.merge.unchanged, "removed",
+			 (json_int_t)request->import.merge.removed, "exempt",
+			 (json_int_t)request->import.exempt.count);
 }
 
 static void tell_every_unknown(const struct request *request)
@@ -235,6 +239,8 @@ static int answer(const struct cli *cli, const struct request *request)
 	if (cli->quiet)
 		return cli_done(EXIT_DONE);
 	printf("%zu entries (%s", file->count, file->format);
+	if (file->exceptions)
+		printf(", %" PRIu64 " of them exceptions", file->exceptions);
 	if (file->allowed)
 		printf(", %" PRIu64 " of them to be allowed", file->allowed);
 	printf(") %s list %s: %" PRIu64 " added, %" PRIu64 " renewed, %" PRIu64
@@ -270,6 +276,14 @@ static bool is_zone(const struct cli *cli, const char *text)
 	xb_error_clear();
 	cli_usage(cli, "--zone takes a domain, not '%s'", text);
 	return false;
+}
+
+static bool take_exceptions(const struct cli *cli, const char *text, bool *allows)
+{
+	*allows = !strcmp(text, "allowlist");
+	if (*allows || !strcmp(text, "own"))
+		return true;
+	return cli_usage(cli, "--exceptions takes own or allowlist, not '%s'", text), false;
 }
 
 static bool take_option(const struct cli *cli, int option, struct xb_import_request *request,
@@ -334,6 +348,8 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 		return cli_number(cli, "--min-bytes", optarg, 1, INT64_MAX, &request->least_bytes);
 	case 'c':
 		return take_factor(cli, optarg, &request->factor);
+	case 'E':
+		return take_exceptions(cli, optarg, &request->allows);
 	case 'r':
 		return request->replace = true;
 	case 'b':
@@ -373,6 +389,8 @@ static const struct option_spec options[] = {
 	 .help = "take only networks of which an MMDB database says this"},
 	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
 	{"below", NULL, 'B', .help = "of a hosts file, list all names below its names, too"},
+	{"exceptions", "own|allowlist", 'E',
+	 .help = "what the file lets pass: for its own list (default), or for all lists"},
 	{"replace", NULL, 'r', .help = "take out entries that the file does not have"},
 	{"max-change", "FACTOR", 'c',
 	 .help = "the factor by which --replace may change the size of the list"},

@@ -49,18 +49,18 @@ static int print_from(const struct cli *cli, struct xb_txn *txn, const struct xb
 	return more < 0 ? more : 0;
 }
 
-/* What lies in an IPv4 prefix that is listed as one stands in two places. */
+/* What lies in an IPv4 prefix that is listed as one, or in a domain, stands in two places. */
 static int print_all(const struct cli *cli, struct xb_txn *txn, const struct choice *choice,
 		     uint32_t only)
 {
-	struct xb_entry hosts = choice->within;
+	struct xb_entry others = choice->within;
 	bool first = true;
 	int error = print_from(cli, txn, &choice->within, choice->bounded, only, &first);
 
-	if (error || !choice->bounded || hosts.kind != XB_PREFIX4)
+	if (error || !choice->bounded || (others.kind != XB_PREFIX4 && others.kind != XB_NAME))
 		return error;
-	hosts.kind = XB_HOST4;
-	return print_from(cli, txn, &hosts, true, only, &first);
+	others.kind = others.kind == XB_NAME ? XB_EXCEPT_NAME : XB_HOST4;
+	return print_from(cli, txn, &others, true, only, &first);
 }
 
 /* An automatic list may be empty. */
@@ -99,7 +99,8 @@ const struct option_spec show_list_options[] = {
 static int take_within(struct choice *choice, const char *text)
 {
 	bool allow = xb_entry_is_allow(&choice->within);
-	int error = xb_entry_parse(text, strlen(text), choice->form, &choice->within, NULL);
+	int error = (allow ? xb_entry_parse : xb_entry_parse_listed)(
+		text, strlen(text), choice->form, &choice->within, NULL);
 
 	if (error)
 		return error;

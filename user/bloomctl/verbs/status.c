@@ -188,9 +188,10 @@ static json_t *allowlist_json(const struct xb_storeview *store)
 
 static json_t *listed_json(const struct xb_totals *totals)
 {
-	return json_pack("{s:I,s:I,s:I,s:I}", "ipv4_prefixes", (json_int_t)totals->prefix4,
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "ipv4_prefixes", (json_int_t)totals->prefix4,
 			 "ipv4_hosts", (json_int_t)totals->host4, "ipv6_prefixes",
-			 (json_int_t)totals->net6, "domains", (json_int_t)totals->names);
+			 (json_int_t)totals->net6, "domains", (json_int_t)totals->names,
+			 "exceptions", (json_int_t)totals->exceptions);
 }
 
 static json_t *reader_json(const struct xb_reader *reader)
@@ -385,6 +386,8 @@ static void print_lists(const struct xb_storeview *store)
 			puts("lists");
 		first = false;
 		printf("  %-9s %llu entries", list->name, keys(list->members));
+		if (list->exceptions)
+			printf(" (%llu exceptions)", keys(list->exceptions));
 		if (list->verdict)
 			printf(", %s: %s", list->verdict == XB_DOMAIN_COUNT ? "verdict" : "domains",
 			       xb_domain_verdict_name(list->verdict));

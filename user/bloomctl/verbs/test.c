@@ -19,6 +19,7 @@
 #include "model/policy.h"
 #include "store/covers.h"
 #include "store/expiry.h"
+#include "store/rulings.h"
 #include "store/walk.h"
 
 /* What all the answers are taken from. */
@@ -35,6 +36,33 @@ struct view {
 	uint64_t expired; /* memberships that are not swept yet */
 	json_t *answers;
 };
+
+/* Tells of the lists that decide so about a name, each by its own most specific entry. kind:
+ * XB_NAME or XB_EXCEPT_NAME; by: NULL to print. */
+static int rule_on(const struct view *view, const struct xb_entry *asked, enum xb_kind kind,
+		   json_t *by, bool *found)
+{
+	struct xb_rulings rulings;
+	int more = 0;
+
+	*found = false;
+	xb_rulings_begin_query(asked, &rulings);
+	while (view->txn && (more = xb_rulings_next(view->txn, &rulings)) > 0) {
+		const struct xb_ruling *ruling = &rulings.at;
+
+		if (ruling->entry.kind != kind)
+			continue;
+		*found = true;
+		if (by)
+			json_array_append_new(by,
+					      display_entry_json(view->txn, &ruling->entry,
+								 ruling->members, ruling->list));
+		else if (!view->cli->quiet)
+			display_entry(view->txn, "", &ruling->entry, ruling->members, ruling->list);
+	}
+	xb_rulings_end(&rulings);
+	return more;
+}
 
 /* Every entry of one side that covers the one asked for, itself included. by: NULL to print;
  * holding: NULL for a side without scopes. */
@@ -66,6 +94,7 @@ static int covering(const struct view *view, const struct xb_entry *asked, json_
 struct asked {
 	struct xb_entry entry;
 	bool listed, allowed;
+	bool excepted;		     /* a name, by some list */
 	struct holding holding;	     /* of a source that is listed */
 	bool expired, allow_expired; /* was, and is enforced until the store is swept */
 };
@@ -97,6 +126,35 @@ static int look_for_expired(const struct view *view, const struct xb_entry *entr
 		       xb_entry_is_allow(entry) && !view->allow ? "allow " : "",
 		       xb_entry_format(&covers.entry, text), when);
 	return 0;
+}
+
+/* The same of a name that some list would list if nothing had expired. */
+static int look_for_expired_name(const struct view *view, const struct xb_entry *entry,
+				 json_t *answer, bool *expired)
+{
+	struct xb_membership member;
+	struct xb_rulings rulings;
+	char text[XB_ENTRY_TEXT], when[32];
+	int more;
+
+	if (!view->txn || !view->expired)
+		return 0;
+	view->txn->as_of = 0;
+	xb_rulings_begin_query(entry, &rulings);
+	while ((more = xb_rulings_next(view->txn, &rulings)) > 0 && !*expired)
+		*expired = rulings.at.entry.kind == XB_NAME &&
+			   xb_members_have(rulings.at.members, rulings.at.list, &member) &&
+			   member.expires && member.expires <= view->now;
+	view->txn->as_of = view->now;
+	if (*expired) {
+		xb_time_format(member.expires, when);
+		if (answer)
+			json_object_set_new(answer, "expired", json_string(when));
+		else if (!view->cli->quiet)
+			printf("%s expired %s\n", xb_entry_format(&rulings.at.entry, text), when);
+	}
+	xb_rulings_end(&rulings);
+	return more < 0 ? more : 0;
 }
 
 static uint32_t policy_of(const struct view *view)
@@ -190,35 +248,38 @@ static const char *source_reason(const struct view *view, const struct asked *as
 	return asked->listed ? listed_reason(view, asked, room) : unlisted_reason(view, verdict);
 }
 
-/* The strictest verdict of all that covers a listed name. */
-static int strictest(const struct view *view, const struct xb_entry *name, uint32_t *verdict)
+/* Whether an exception that has expired is still in force. */
+static int is_excepted_still(const struct view *view, const struct asked *asked, bool *still)
 {
-	struct xb_members members;
-	struct xb_covers covers;
-	int more;
+	uint32_t verdict;
+	int error;
 
-	*verdict = XB_DOMAIN_COUNT;
-	xb_covers_begin(name, &covers);
-	while ((more = xb_covers_next(view->txn, &covers, &members)) > 0) {
-		enum xb_domain_verdict one = xb_members_verdict(view->txn, members);
-
-		if (one < *verdict)
-			*verdict = one;
-	}
-	return more;
+	*still = false;
+	if (!view->expired || !asked->listed)
+		return 0;
+	view->txn->as_of = 0;
+	error = xb_query_verdict(view->txn, &asked->entry, &verdict);
+	view->txn->as_of = view->now;
+	*still = !error && verdict == XB_DOMAIN_VERDICTS;
+	return error;
 }
 
 static int name_reason(const struct view *view, const struct asked *asked,
 		       enum xb_testrun_verdict now, const char **why)
 {
 	uint32_t verdict = XB_DOMAIN_COUNT;
-	int error = asked->listed ? strictest(view, &asked->entry, &verdict) : 0;
+	bool still = false;
+	int error = asked->listed ? xb_query_verdict(view->txn, &asked->entry, &verdict) : 0;
 
+	if (!error)
+		error = is_excepted_still(view, asked, &still);
 	/* NOLINTBEGIN(clang-analyzer-core.NullDereference): listed is only what a store has */
 	*why = now == XB_TESTRUN_NONE					    ? "nothing is enforced"
 	       : !asked->listed && asked->expired && now != XB_TESTRUN_PASS ? EXPIRED
-	       : asked->listed && !asked->allowed && asked->allow_expired && now == XB_TESTRUN_PASS
+	       : asked->listed && !asked->allowed && (asked->allow_expired || still) &&
+			       now == XB_TESTRUN_PASS
 		       ? EXPIRED
+	       : !asked->listed && asked->excepted && now == XB_TESTRUN_PASS ? "excepted"
 	       : !asked->listed			      ? unlisted_reason(view, now)
 	       : asked->allowed			      ? "allowed"
 	       : !view->txn->meta.ports.dns[0]	      ? "listed, and the ports of dns are off"
@@ -354,17 +415,24 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 {
 	json_t *answer = view->cli->json ? json_object() : NULL;
 	json_t *by = answer ? json_array() : NULL, *by_allow = answer ? json_array() : NULL;
+	json_t *excepted_by = answer ? json_array() : NULL;
+	bool name = xb_entry_is_name(entry);
 	struct xb_entry allow = xb_entry_allow(entry);
 	struct asked asked = {.entry = *entry};
 	bool says = !answer && !view->cli->quiet;
 	char text[XB_ENTRY_TEXT];
-	int error = view->allow ? 0 : covering(view, entry, by, &asked.holding, &asked.listed);
+	int error = view->allow ? 0
+		    : name	? rule_on(view, entry, XB_NAME, by, &asked.listed)
+				: covering(view, entry, by, &asked.holding, &asked.listed);
 
 	xb_entry_format(entry, text);
 	if (!error && !is_listed(view, &asked) && says && !view->allow)
 		printf("%s is not listed%s%s\n", text, view->to ? " for " : "", view->to_text);
+	if (!error && name && !view->allow)
+		error = rule_on(view, entry, XB_EXCEPT_NAME, excepted_by, &asked.excepted);
 	if (!error && !asked.listed && !view->allow)
-		error = look_for_expired(view, entry, answer, "expired", &asked.expired);
+		error = name ? look_for_expired_name(view, entry, answer, &asked.expired)
+			     : look_for_expired(view, entry, answer, "expired", &asked.expired);
 	if (!error)
 		error = covering(view, &allow, by_allow, NULL, &asked.allowed);
 	if (!error && !asked.allowed && says && view->allow)
@@ -380,6 +448,8 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 			json_object_set_new(answer, "listed",
 					    json_boolean(is_listed(view, &asked)));
 			json_object_set(answer, "by", by);
+			if (name)
+				json_object_set(answer, "excepted_by", excepted_by);
 		}
 		json_object_set_new(answer, "allowed", json_boolean(asked.allowed));
 		json_object_set(answer, "allowed_by", by_allow);
@@ -389,6 +459,7 @@ static int answer_one(const struct view *view, const struct xb_entry *entry, boo
 		error = tell_verdict(view, &asked, answer);
 	json_decref(by);
 	json_decref(by_allow);
+	json_decref(excepted_by);
 	json_decref(answer);
 	*found = view->allow ? asked.allowed : is_listed(view, &asked);
 	return error;

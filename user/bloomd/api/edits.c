@@ -57,7 +57,8 @@ int edits_take(struct edits *edits, struct edit *edit, uint32_t number, const ch
 	    xb_array_grow(&edits->slot, &edits->slot_room, edits->count + 1, sizeof(*edits->slot)))
 		return -EIO;
 	op = &edits->op[edits->count];
-	error = xb_entry_parse(text, size, form, &op->entry, NULL);
+	error = (edit->allow ? xb_entry_parse : xb_entry_parse_listed)(text, size, form, &op->entry,
+								       NULL);
 	if (!error && edit->add)
 		error = check_width(&op->entry);
 	if (error)

@@ -40,7 +40,8 @@ void lookup_list(const struct call *call, uint32_t word, struct lookup_list *lis
 int lookup_entry(const struct call *call, uint32_t word, const struct lookup_list *list,
 		 uint8_t form[XB_NAME_BYTES], struct xb_entry *entry)
 {
-	int error = xb_entry_parse(call_text(call, word), call_size(call, word), form, entry, NULL);
+	int error = (list->allow ? xb_entry_parse : xb_entry_parse_listed)(
+		call_text(call, word), call_size(call, word), form, entry, NULL);
 
 	if (!error && list->allow)
 		*entry = xb_entry_allow(entry);

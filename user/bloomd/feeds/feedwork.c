@@ -73,6 +73,7 @@ static void end_as_refused(struct taking *taking, const struct xb_import_refusal
 		       refusal->has, refusal->least);
 		return;
 	case XB_IMPORT_LISTED:
+	case XB_IMPORT_EXCEPTED:
 	case XB_IMPORT_ALLOWED:
 		end_as(state, XB_FEED_REFUSED, "max-change",
 		       "list %s would %s from %" PRIu64 " to %" PRIu64
@@ -80,7 +81,9 @@ static void end_as_refused(struct taking *taking, const struct xb_import_refusal
 		       taking->request.import.list,
 		       refusal->after < refusal->before ? "shrink" : "grow", refusal->before,
 		       refusal->after,
-		       refusal->why == XB_IMPORT_LISTED ? "entries" : "allowed entries",
+		       refusal->why == XB_IMPORT_LISTED	    ? "entries"
+		       : refusal->why == XB_IMPORT_EXCEPTED ? "exceptions"
+							    : "allowed entries",
 		       XB_NUMBER(refusal->factor));
 		return;
 	}
@@ -319,7 +322,6 @@ static void ask_for_import(struct taking *taking)
 							 .factor = feed->factor}};
 	taking->import = (struct xb_import){.asked = taking->request.import,
 					    .file = &taking->file,
-					    .lists_only = true,
 					    .origin = XB_ORIGIN_FEED,
 					    .stamp = taking->stamp};
 }

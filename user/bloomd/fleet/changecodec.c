@@ -99,11 +99,11 @@ void change_write(const struct xb_shared_change *change, uint32_t list, struct b
 
 static void read_name(struct bytes_in *in, struct xb_entry *entry)
 {
-	uint8_t key[XB_ENTRY_KEY_BYTES] = {XB_NAME};
+	uint8_t key[XB_ENTRY_KEY_BYTES];
 	const uint8_t *name;
 	uint8_t size;
 
-	bytes_byte(in);
+	key[0] = bytes_byte(in);
 	size = bytes_byte(in);
 	name = bytes_pass(in, size);
 	if (!name)
@@ -127,7 +127,7 @@ void change_read_entry(struct bytes_in *in, struct xb_entry *entry)
 	in->wrong |= !in->left || *in->at == XB_ALLOW_NAME;
 	if (in->wrong)
 		return;
-	if (*in->at == XB_NAME)
+	if (*in->at == XB_NAME || *in->at == XB_EXCEPT_NAME)
 		read_name(in, entry);
 	else
 		read_address(in, entry);

@@ -6,6 +6,7 @@
 #include "model/verdict.h"
 #include "store/covers.h"
 #include "store/listclass.h"
+#include "store/rulings.h"
 
 #define MORE ",..."
 
@@ -52,39 +53,62 @@ static void add_name(struct listed *listed, const char *name)
 	strcat(listed->lists, name);
 }
 
-static void add_lists(struct xb_txn *txn, const struct listed_question *question,
-		      struct xb_members members, struct listed *listed)
+static void add_list(struct xb_txn *txn, const struct listed_question *question, uint32_t id,
+		     struct listed *listed)
+{
+	const struct xb_list *list = xb_list_by_id(txn, id);
+	enum listed_how how;
+
+	if (!list || !is_asked(question, list))
+		return;
+	how = list->verdict == XB_DOMAIN_COUNT ? LISTED_COUNTED : LISTED_DROPPED;
+	if (how < listed->how)
+		return;
+	if (how > listed->how)
+		listed->lists[0] = '\0';
+	listed->how = how;
+	add_name(listed, list->name);
+}
+
+/* By the most specific entry of each list. */
+static int find_name(struct xb_txn *txn, const struct listed_question *question,
+		     struct listed *listed)
+{
+	struct xb_rulings rulings;
+	int more;
+
+	xb_rulings_begin_query(question->entry, &rulings);
+	while ((more = xb_rulings_next(txn, &rulings)) > 0)
+		if (rulings.at.entry.kind == XB_NAME)
+			add_list(txn, question, rulings.at.list, listed);
+	xb_rulings_end(&rulings);
+	return more;
+}
+
+static int find_source(struct xb_txn *txn, const struct listed_question *question,
+		       struct listed *listed)
 {
 	struct xb_membership member;
+	struct xb_members members;
+	struct xb_covers covers;
+	int more;
 
-	while (xb_members_next(&members, &member)) {
-		const struct xb_list *list = xb_list_by_id(txn, member.list);
-		enum listed_how how;
-
-		if (!list || !is_asked(question, list))
-			continue;
-		how = list->verdict == XB_DOMAIN_COUNT ? LISTED_COUNTED : LISTED_DROPPED;
-		if (how < listed->how)
-			continue;
-		if (how > listed->how)
-			listed->lists[0] = '\0';
-		listed->how = how;
-		add_name(listed, list->name);
-	}
+	xb_covers_begin(question->entry, &covers);
+	while ((more = xb_covers_next(txn, &covers, &members)) > 0)
+		while (xb_members_next(&members, &member))
+			add_list(txn, question, member.list, listed);
+	return more;
 }
 
 int listed_find(struct xb_txn *txn, const struct listed_question *question, struct listed *listed)
 {
-	struct xb_members members;
-	struct xb_covers covers;
 	int more;
 
 	*listed = (struct listed){0};
 	if (!txn)
 		return 0;
-	xb_covers_begin(question->entry, &covers);
-	while ((more = xb_covers_next(txn, &covers, &members)) > 0)
-		add_lists(txn, question, members, listed);
+	more = xb_entry_is_name(question->entry) ? find_name(txn, question, listed)
+						 : find_source(txn, question, listed);
 	if (!more && listed->how != LISTED_NOT)
 		more = is_allowed(txn, question->entry);
 	if (more)

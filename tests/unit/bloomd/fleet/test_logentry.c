@@ -307,6 +307,8 @@ TEST(what_could_be_written_otherwise_is_refused)
 	BAD(ONE, 1, 0, 0, XB_HOST4, 192, 0, 2, 0, 24);
 	BAD(ONE, 1, 0, 0, XB_PREFIX4, 192, 0, 2, 1, 24);
 	GOOD(ONE, 1, 0, 0, XB_NAME, 6, 2, 'c', 'h', 2, 'a', 'b');
+	GOOD(ONE, 1, 0, 0, XB_EXCEPT_NAME, 6, 2, 'c', 'h', 2, 'a', 'b');
+	BAD(ONE, 1, 0, 0, XB_ALLOW_NAME, 6, 2, 'c', 'h', 2, 'a', 'b');
 	BAD(ONE, 1, 0, 0, XB_NAME, 6, 2, 'c', 'h', 2, 'a', 'B');
 	BAD(ONE, 1, 0, 0, XB_NAME, 6, 2, 'c', 'h', 2, 'a', '.');
 	BAD(ONE, 1, 0, 0, XB_NAME, 6, 2, 'c', 'h', 3, 'a', 'b');
