@@ -8,7 +8,7 @@ import sys
 import zlib
 
 NOSUBDIR = 0x4000
-SEAL, SEAL_BYTES, TRANSACTION = 100, 4, 136     # where they are in the record
+SEAL, SEAL_BYTES, TRANSACTION = 108, 4, 144     # where they are in the record
 
 
 class Val(ctypes.Structure):
