@@ -80,8 +80,8 @@ struct xb_imprint xb_imprint_end(struct xb_imprinting *taken, const struct xb_li
 	struct xb_imprint *of = &taken->of;
 	size_t build;
 
-	if (!xb_program_build(&build) || bogons || file->unknown || file->noted ||
-	    !file->count || strlen(file->format) >= sizeof(of->format) || !lasts(file))
+	if (!xb_program_build(&build) || bogons || file->unknown || file->noted || !file->count ||
+	    strlen(file->format) >= sizeof(of->format) || !lasts(file))
 		return (struct xb_imprint){0};
 	xb_siphash_end(&taken->hash, of->hash);
 	of->bytes = file->bytes;

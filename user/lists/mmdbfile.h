@@ -2,8 +2,8 @@
 /*
  * MaxMind DB files, format 2.0 (https://maxmind.github.io/MaxMind-DB): a tree over the bits of an
  * address, and behind it what is said of networks. libmaxminddb up to 1.12 crashes on files that
- * are damaged on purpose, and a list may come from
- * anywhere; so it is read here, and tests/engines/mmdb.py compares.
+ * are damaged on purpose, and a list may come from anywhere; so it is read here, and
+ * tests/engines/mmdb.py compares.
  */
 #ifndef XB_LISTS_MMDBFILE_H
 #define XB_LISTS_MMDBFILE_H

@@ -406,7 +406,7 @@ TEST(ways_that_lead_back)
 		     ": a damaged MMDB database: a pointer leads to a pointer");
 }
 
-/* The reader has to refuse it, not to follow it. */
+/* They are passed over, however deep, without a call for each. */
 TEST(levels_without_end)
 {
 	static char levels[4000];
