@@ -127,6 +127,11 @@ t_what_is_refused()
 		[feed] below = yes\nformat = adblock~\[feed a\]: only the format hosts has names alone
 		[feed] skip-bad = 1\nformat = ipset~\[feed a\]: in the format ipset no line can be left out
 	END
+	# A secret goes by https alone.
+	install -m 0600 /dev/null "$T/private"
+	refuses "[feed a]\nurl = http://x/\nheader-file = $T/private" 'wrong.conf: \[feed a\] says who asks, which only https'
+	refuses "[feed a]\nfile = /list\nuser-file = $T/private" 'wrong.conf: \[feed a\] says who asks, which only https'
+	takes "[feed a]\nurl = https://x/\nheader-file = $T/private\nuser-file = $T/private"
 	while read -r section text; do
 		takes "$section\n$text"
 	done <<-'END'
