@@ -623,7 +623,8 @@ static int take_options(struct command *command)
 	while (!error && command->at < command->count) {
 		const char *word = command->words[command->at];
 
-		if (command->quoted[command->at] || (*word != '-' && strcmp(word, "!") != 0))
+		if (command->quoted[command->at] || !strcmp(word, "-") ||
+		    (*word != '-' && strcmp(word, "!") != 0))
 			return xb_input_error("'%s' belongs to no option", XB_SHOW(word));
 		command->at++;
 		if (*word == '!') {
