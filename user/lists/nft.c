@@ -647,9 +647,9 @@ static int take_sets(struct xb_reading *reading, const char *bytes)
 	struct nft_text text = {.reading = reading, .at = bytes, .token = WORD, .looks = true};
 	int error = take_statements(&text);
 
+	free(text.timed);
 	if (error)
 		return error;
-	free(text.timed);
 	text = (struct nft_text){.reading = reading, .at = bytes, .token = WORD};
 	reading->file->lines = reading->text_line;
 	error = take_statements(&text);

@@ -43,6 +43,7 @@ struct ruleset {
 	size_t set_count, set_room;
 	const json_t **chains; /* by their numbers */
 	size_t chain_count, chain_room;
+	bool has_nat;
 };
 
 static const struct family {
@@ -214,6 +215,7 @@ static int take_chain(struct ruleset *rules, const json_t *object)
 	if (error)
 		return error;
 	rules->chains[rules->chain_count++] = object;
+	rules->has_nat |= xb_nft_is(json_object_get(object, "type"), "nat");
 	return add_number(rules, object, "chain", number);
 }
 
@@ -947,6 +949,22 @@ static int see_rule(void *context, const char *kind, const json_t *rule)
 	return 0;
 }
 
+#define SRCNAT                                                                                     \
+	100 /* the priority from which on packets for this machine have the source that nat gives  \
+	     */
+
+/* What the packets that a base chain sees have in common; NULL: it sees all, as they came. */
+static const char *limit_of(const struct ruleset *rules, const json_t *chain)
+{
+	bool is_late = json_integer_value(json_object_get(chain, "prio")) >= SRCNAT;
+
+	if (!strcmp(xb_nft_text(chain, "hook"), "ingress"))
+		return "an interface";
+	if (!strcmp(xb_nft_text(chain, "hook"), "input") && is_late && rules->has_nat)
+		return "a source that nat leaves as it is";
+	return NULL;
+}
+
 static int set_hook(void *context, const char *kind, const json_t *chain)
 {
 	struct ruleset *rules = context;
@@ -960,8 +978,7 @@ static int set_hook(void *context, const char *kind, const json_t *chain)
 	hook.text = keep_text(rules, "%s %s %s policy %s", xb_nft_text(chain, "family"),
 			      xb_nft_text(chain, "table"), xb_nft_text(chain, "name"),
 			      xb_nft_text(chain, "policy"));
-	if (!strcmp(xb_nft_text(chain, "hook"), "ingress"))
-		hook.only_for = "an interface";
+	hook.only_for = limit_of(rules, chain);
 	if (!hook.text)
 		return -EIO;
 	find(rules, chain, "chain", xb_nft_text(chain, "name"), &number);

@@ -271,6 +271,29 @@ TEST(a_document_of_one_line)
 	xb_listfile_free(&file);
 }
 
+/* Its format is told by the first part of its line, which then goes on as it came, blanks and all.
+ */
+TEST(a_document_that_is_recognized)
+{
+	for (int blanks = 0; blanks < 3; blanks++) {
+		FILE *list = open_list();
+		struct xb_listfile file;
+
+		fprintf(list,
+			"%*s{\"nftables\": [{\"set\": {\"family\": \"ip\", \"table\": \"t\", "
+			"\"name\": \"s\", \"type\": \"ipv4_addr\", \"elem\": [",
+			blanks, "");
+		for (int i = 0; i < 1000; i++)
+			fprintf(list, "%s\"192.0.%d.%d\"  ", i ? "  , " : "", i >> 8, i & 255);
+		fputs("]}}]}\r\n", list);
+		assert_int_equal(fclose(list), 0);
+		assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
+		assert_string_equal(file.format, "nft");
+		assert_int_equal(file.count, 1000);
+		xb_listfile_free(&file);
+	}
+}
+
 TEST(depth_of_a_document)
 {
 	char text[200];
