@@ -132,9 +132,9 @@ static void check_item(const struct xb_listfile *file, const struct xb_item *ite
  * a line says may have no effect, and a line of JSON, XML or any text may have several values. */
 static void check_unknown(const struct xb_listfile *file)
 {
-	static const char *const in_parts[] = {"dnsmasq", "smartdns", "hosts",
-					       "adblock", "json",     "firewalld",
-					       "extract", "crowdsec", "unbound"};
+	static const char *const in_parts[] = {"dnsmasq", "smartdns",  "hosts",	  "adblock",
+					       "json",	  "firewalld", "extract", "crowdsec",
+					       "unbound", "nft"};
 	bool in_part = false;
 	uint64_t line = 0;
 
