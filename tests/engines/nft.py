@@ -185,7 +185,8 @@ def rule(table, chain, hook, plain):
     if draw.random() < 0.1:
         words.append("meta mark set 1")
     does = verdict(table, chain, hook)
-    if does == "reject" and not plain and len(words) < 2 and draw.random() < 0.5:
+    of_sources = all(" saddr " in word and " . " not in word for word in words)
+    if does == "reject" and not plain and of_sources and draw.random() < 0.5:
         does = "reject with tcp reset"
     words.append(does)
     if draw.random() < 0.1:
@@ -272,17 +273,17 @@ def checksum(data):
     return ~total & 0xffff
 
 
-def packet(source, protocol, port, sport=999):
+def packet(source, protocol, port, mark):
     """An IP packet to this machine: ICMP echo, UDP, or a SYN."""
     version = 6 if ":" in source else 4
     family = socket.AF_INET6 if version == 6 else socket.AF_INET
     pair = socket.inet_pton(family, source) + socket.inet_pton(family, HERE[version])
     if protocol in (1, 58):
-        load, at = struct.pack("!BBHHH", 8 if protocol == 1 else 128, 0, 0, port, 1), 2
+        load, at = struct.pack("!BBHHH", 8 if protocol == 1 else 128, 0, 0, mark, 1), 2
     elif protocol == 17:
-        load, at = struct.pack("!HHHH", sport, port, 8, 0), 6
+        load, at = struct.pack("!HHHH", mark, port, 8, 0), 6
     else:
-        load, at = struct.pack("!HHIIBBHHH", sport, port, 1, 0, 5 << 4, 2, 1024, 0, 0), 16
+        load, at = struct.pack("!HHIIBBHHH", mark, port, 1, 0, 5 << 4, 2, 1024, 0, 0), 16
     pseudo = b"" if protocol == 1 else pair + struct.pack("!IxxxB", len(load), protocol) if version == 6 \
         else pair + struct.pack("!BBH", 0, protocol, len(load))
     value = checksum(pseudo + load) or 0xffff
@@ -295,7 +296,7 @@ def packet(source, protocol, port, sport=999):
 
 class Kernel:
     def __init__(self, root):
-        self.root, self.version = root, root.version("nftables")
+        self.root, self.version, self.mark = root, root.version("nftables"), 20000
         self.senders, self.macs = {}, {}
         for number, door in enumerate(DOORS):
             self.link("add", door, "type", "veth", "peer", "name", "out%d" % number)
@@ -338,20 +339,23 @@ class Kernel:
         self.nft("-f", "/work/rules", text="flush ruleset\n" + text)
         return self.nft("-j", "list", "ruleset")
 
-    def send(self, door, source, protocol, port, sport=999):
+    def send(self, door, source, protocol, port):
         kind = b"\x86\xdd" if ":" in source else b"\x08\x00"
-        self.senders[door].send(self.macs[door] + b"\x02\0\0\0\0\x01" + kind + packet(source, protocol, port, sport))
+        self.senders[door].send(self.macs[door] + b"\x02\0\0\0\0\x01" + kind + packet(source, protocol, port, self.mark))
 
     def arrived(self):
-        """The sources of packets that came through."""
+        """The sources of packets with this mark that came through: earlier ones may be late."""
         found = set()
         for receiver in self.receivers:
             while True:
                 try:
-                    _data, address = receiver.recvfrom(2048)
+                    data, address = receiver.recvfrom(2048)
                 except BlockingIOError:
                     break
-                found.add(address[0].split("%")[0])
+                load = data[20:] if ":" not in address[0] else data
+                mark = load[4:6] if receiver.proto in (1, 58) else load[:2]
+                if mark == struct.pack("!H", self.mark):
+                    found.add(address[0].split("%")[0])
         return found
 
     @staticmethod
@@ -374,7 +378,7 @@ class Kernel:
         with socket.socket(socket.AF_INET6 if version == 6 else socket.AF_INET, socket.SOCK_DGRAM) as asking:
             asking.bind((HERE[version], 0))
             try:
-                asking.sendto(b"?", (source, 7))
+                asking.sendto(b"?", (source, self.mark))
             except OSError:
                 return None
             return asking.getsockname()[1]
@@ -386,6 +390,7 @@ class Kernel:
                 "add chain %(place)s drops { type filter hook input priority 5; }\n"
                 "add rule %(place)s drops %(who)s @%(name)s drop\n") % LISTED[0])
         self.arrived()
+        self.mark = 20000 + (self.mark + 1) % 10000
         sent = {door: self.received(door) for door in doors}
         for source in questions:
             echo = 58 if ":" in source else 1
@@ -395,7 +400,7 @@ class Kernel:
                     self.send(door, source, protocol, port)
                     sent[door] += 1
                 if answer:
-                    self.send(door, source, 17, answer, 7)
+                    self.send(door, source, 17, answer)
                     sent[door] += 1
         self.wait(sent)
         return set(questions) - self.arrived()
@@ -488,7 +493,7 @@ class Document:
             if kind in ("match", "vmap"):
                 left = value.get("left", value.get("key"))
                 if left.get("payload", {}).get("field") != "saddr":
-                    self.plain &= left.get("meta", {}).get("key") in ("nfproto", "protocol")
+                    self.plain &= kind == "match" and left.get("meta", {}).get("key") in ("nfproto", "protocol")
                     continue
                 if kind == "match" and value["op"] == "==":
                     named += [self.span(span) for span in self.elements(rule, value["right"])]
