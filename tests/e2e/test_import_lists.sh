@@ -257,7 +257,7 @@ t_unknown_lines_are_told()
 	exits 0 -v -q import "$T/list" --dry-run
 	told 0
 	# Lines that only the end of the file settles are among them, in their place.
-	list 'x' 'local-zone: "home.example" static' 'y' 'local-data: "home.example A 8.8.8.8"' \
+	list 'x' 'local-zone: "home.example" redirect' 'y' 'local-data: "home.example A 8.8.8.8"' \
 		'local-zone: "a.example" static'
 	exits 0 -v import - --format unbound --dry-run <"$T/list"
 	[[ $(cut -d: -f1-3 "$T/err") == "$(printf 'bloomctl: stdin:%d\n' 1 2 3 4

@@ -72,7 +72,7 @@ struct option;
 struct xb_list_data {
 	struct statements zones, data;
 	const struct option *option; /* that waits for more words; NULL: none */
-	struct statement *last;	     /* which what follows may spoil; NULL: none */
+	struct statement *last;	     /* of this line, which what follows may spoil; NULL: none */
 	size_t words;		     /* of it, so far */
 	char word[MOST_WORDS][WORD_ROOM];
 	bool in_view;  /* the lines are of a clause `view:` */
@@ -318,6 +318,7 @@ static int parse_unbound(struct xb_reading *reading, char *line)
 
 	if (!data)
 		return xb_out_of_memory();
+	data->last = NULL;
 	while (take_word(&line, !data->option, data->word[data->option ? data->words : 0])) {
 		one = mean_word(reading, line);
 		if (one && one != -EINVAL && one != XB_LINE_UNKNOWN)

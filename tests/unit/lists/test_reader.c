@@ -3,6 +3,7 @@
  * What stands in a list: test_rows. */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "lists/table.h"
 #include "support/listfile.h"
@@ -240,8 +241,8 @@ TEST(many_zones)
 	fprintf(list, "local-zone: a.example static\n");
 	for (unsigned int i = 0; i < count; i++)
 		fprintf(list,
-			"local-zone: n%u.example static\n"
-			"local-data: \"www.n%u.example A 8.8.8.8\"\n",
+			"local-zone: n%u.example redirect\n"
+			"local-data: \"n%u.example A 8.8.8.8\"\n",
 			i * 7919U % count, i);
 	assert_int_equal(fclose(list), 0);
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
@@ -352,6 +353,25 @@ TEST(host_bits)
 	assert_int_equal(file.first_host_bits_line, 3);
 	assert_string_equal(file.first_host_bits, "192.0.2.77/25");
 	xb_listfile_free(&file);
+}
+
+/* Data that expire at the beginning of 2100. */
+TEST(data_that_expire)
+{
+	static const char *const lists[] = {
+		"$TIMESTAMP 2020:01:01 2100:01:01\n192.0.2.1\n!192.0.2.2\n",
+		"192.0.2.1\n:$TIMESTAMP 0 21000101\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		time_t left = 4102444800 - time(NULL);
+		struct xb_listfile file;
+
+		write_list(lists[i], strlen(lists[i]));
+		assert_int_equal(xb_listfile_read(path, "ip4set", &file), 0);
+		assert_int_equal(file.count, 1);
+		assert_in_range(file.items[0].timeout, left - 60, left);
+		xb_listfile_free(&file);
+	}
 }
 
 TEST(a_zone_that_is_told)
