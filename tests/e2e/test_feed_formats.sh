@@ -87,10 +87,11 @@ t_a_set()
 	wait_for "a refusal" has_outcome sets refused format
 	exits 0 feeds
 	says "sets:3: a second set, 'bad' after 'good': .*; choose one with the key set$"
-	echo 'set = bad' >>"$T/bloomd.conf"
+	printf '%s\n' 'set = bad' 'comment = a partner' >>"$T/bloomd.conf"
 	agent_reloads
 	wait_for "the set" has_outcome sets updated
 	[[ $(ctl list --list sets | cut -d ' ' -f 1) == 5.9.0.2 ]] || fail "$(ctl list --list sets)"
+	ctl list --list sets | contains 'comment "a partner"' || fail "$(ctl list --list sets)"
 }
 
 # What of a list nobody gets to feel is told wherever somebody looks.

@@ -98,6 +98,21 @@ t_json_of_nft()
 	ctl list --list a | contains '^8.8.8.8 .* expires .* comment "why"' || fail "no timeout or comment: $(ctl list --list a)"
 }
 
+# Entries that have none get it; with another one the same file is another list.
+t_comment()
+{
+	list '8.8.8.8 # its own' 9.9.9.9
+	exits 2 import "$T/list" --list a --replace --comment $'a\tb'
+	exits 0 import "$T/list" --list a --replace --comment 'a partner'
+	ctl list --list a | contains '^8.8.8.8 .* comment "its own"$' || fail "$(ctl list --list a)"
+	ctl list --list a | contains '^9.9.9.9 .* comment "a partner"$' || fail "$(ctl list --list a)"
+	exits 0 import "$T/list" --list a --replace --comment another
+	ctl list --list a | contains '^9.9.9.9 .* comment "another"$' || fail "$(ctl list --list a)"
+	list 8.8.4.4
+	exits 0 import "$T/list" --list b --comment 'of bare addresses'
+	ctl list --list b | contains '^8.8.4.4 .* comment "of bare addresses"$' || fail "$(ctl list --list b)"
+}
+
 # A trial keeps how the file was to be read.
 t_on_trial()
 {

@@ -42,6 +42,7 @@ static void begin(struct xb_siphash *hash, const uint64_t key[2],
 	add_text(hash, terms->choice.where);
 	add_text(hash, terms->choice.json);
 	add_text(hash, terms->choice.set);
+	add_text(hash, terms->choice.comment);
 	add_text(hash, terms->choice.country);
 	add_text(hash, terms->choice.not_country);
 	add_text(hash, terms->choice.continent);

@@ -65,6 +65,8 @@ static void say_choice(struct xb_line *line, const struct xb_list_choice *choice
 		xb_line_put(line, " --asn %s", choice->asn);
 	if (choice->mmdb)
 		xb_line_put(line, " --mmdb-path %s", choice->mmdb);
+	if (choice->comment)
+		xb_line_put(line, " --comment %s", choice->comment);
 	if (choice->bounded)
 		xb_line_put(line, " --skip-bad %" PRIu64, choice->most_wrong);
 	if (choice->below)

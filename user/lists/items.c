@@ -28,7 +28,7 @@ int xb_listfile_widen(struct xb_listfile *file)
 
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item)
 {
-	return item->comment ? file->comments + item->comment : "";
+	return item->comment ? file->comments + item->comment : file->comment ?: "";
 }
 
 void xb_unknown_lines_show(const struct xb_unknown_line *lines, size_t count, size_t most,

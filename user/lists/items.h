@@ -49,6 +49,7 @@ struct xb_listfile {
 	size_t count, room;  /* of items or bare */
 	uint64_t allowed;    /* of the items: for the allowlist */
 	uint64_t exceptions; /* of the items: names that the list lets pass */
+	const char *comment; /* of items that have none of their own; NULL: none; the caller's */
 	char *comments;	     /* NUL-terminated strings; offset 0 is the empty one */
 	size_t comment_bytes, comment_room;
 	struct xb_arena names;	       /* of the items' entries, and the texts of unknown lines */
@@ -103,7 +104,7 @@ static inline void xb_listfile_move(struct xb_listfile *file, size_t to, size_t 
 /* Makes items of bare addresses. Returns 0, or -EIO with a message, and nothing has changed. */
 int xb_listfile_widen(struct xb_listfile *file);
 
-/* "" if there is none; owned by the file. */
+/* Its own, else that of all; "" if there is none; owned by the file. */
 const char *xb_listfile_comment(const struct xb_listfile *file, const struct xb_item *item);
 
 /* The first `most` of the lines: "NUMBER: TEXT, NUMBER: TEXT, ...", without the number where it is

@@ -488,6 +488,7 @@ int xb_listfile_read_as(int fd, const char *path, const struct xb_listfile_terms
 
 	memset(file, 0, sizeof(*file));
 	file->bound = terms->bound;
+	file->comment = terms->choice.comment;
 	error = terms->format ? xb_listformat_choose(&reading, terms->format) : 0;
 	if (!error)
 		error = xb_listformat_begin(&reading);

@@ -8,10 +8,11 @@
 
 /* A text that is NULL was not given. */
 struct xb_list_choice {
-	const char *column; /* which has the addresses: user/lists/columns.h */
-	const char *where;  /* which lines count, by other columns */
-	const char *json;   /* where in a document the addresses are: user/lists/jsonpath.h */
-	const char *set;    /* of a file with several, which: user/lists/sets.c */
+	const char *column;  /* which has the addresses: user/lists/columns.h */
+	const char *where;   /* which lines count, by other columns */
+	const char *json;    /* where in a document the addresses are: user/lists/jsonpath.h */
+	const char *set;     /* of a file with several, which: user/lists/sets.c */
+	const char *comment; /* of entries that have none in the file */
 	/* Which networks of a file that says where they are: user/lists/places.h */
 	const char *country, *not_country, *continent, *asn;
 	const char *mmdb; /* and what else a database says of them: user/lists/mmdbpath.h */

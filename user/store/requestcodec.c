@@ -182,9 +182,9 @@ static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 
 static bool has_choice(const struct xb_list_choice *choice)
 {
-	return choice->column || choice->where || choice->json || choice->set || choice->bounded ||
-	       choice->country || choice->not_country || choice->continent || choice->asn ||
-	       choice->mmdb || choice->below;
+	return choice->column || choice->where || choice->json || choice->set || choice->comment ||
+	       choice->bounded || choice->country || choice->not_country || choice->continent ||
+	       choice->asn || choice->mmdb || choice->below;
 }
 
 /* What the record has, a bit each. */
@@ -209,6 +209,7 @@ static void pass_choice(struct codec *codec, struct xb_list_choice *choice)
 	pass_optional_text(codec, &choice->where);
 	pass_optional_text(codec, &choice->json);
 	pass_optional_text(codec, &choice->set);
+	pass_optional_text(codec, &choice->comment);
 	pass_optional_text(codec, &choice->country);
 	pass_optional_text(codec, &choice->not_country);
 	pass_optional_text(codec, &choice->continent);

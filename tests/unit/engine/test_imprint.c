@@ -259,8 +259,9 @@ TEST(other_terms_are_another_file)
 		{.name = "list", .format = "plain"},	  {.name = "list", .end = "# end"},
 		{.name = "list", .choice.bounded = true}, {.name = "list", .choice.column = "1"},
 		{.name = "list", .choice.where = "1=1"},  {.name = "list", .choice.json = "a[]"},
-		{.name = "list", .choice.set = "a"},	  {.name = "list", .choice.most_wrong = 1},
-		{.name = "list", .zone = "example"},	  {.name = "list", .choice.below = true},
+		{.name = "list", .choice.set = "a"},	  {.name = "list", .choice.comment = "a"},
+		{.name = "list", .choice.most_wrong = 1}, {.name = "list", .zone = "example"},
+		{.name = "list", .choice.below = true},
 	};
 	struct xb_import import = asked();
 

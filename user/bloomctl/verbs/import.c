@@ -14,6 +14,7 @@
 #include "bloomctl/vethtx.h"
 #include "engine/import.h"
 #include "model/bogon.h"
+#include "model/comment.h"
 #include "model/verdict.h"
 
 struct request {
@@ -326,6 +327,9 @@ static bool take_option(const struct cli *cli, int option, struct xb_import_requ
 	case 'p':
 		request->choice.mmdb = optarg;
 		return true;
+	case 'T':
+		request->choice.comment = optarg;
+		return !xb_comment_check(optarg, strlen(optarg)) || (cli_fail(), false);
 	case 'k':
 		request->choice.bounded = true;
 		return cli_number(cli, "--skip-bad", optarg, 0, UINT32_MAX,
@@ -387,6 +391,7 @@ static const struct option_spec options[] = {
 	{"asn", "NUMBER,...", 'a', .help = "take only networks of these AS"},
 	{"mmdb-path", "PATH=VALUE,...", 'p',
 	 .help = "take only networks of which an MMDB database says this"},
+	{"comment", "TEXT", 'T', .help = "a text to show with entries that have none in the file"},
 	{"skip-bad", "NUMBER", 'k', .help = "leave out up to NUMBER wrong lines"},
 	{"below", NULL, 'B', .help = "of a hosts file, list all names below its names, too"},
 	{"exceptions", "own|allowlist", 'E',

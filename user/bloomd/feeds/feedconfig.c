@@ -18,6 +18,7 @@
 #include "lists/mmdbpath.h"
 #include "lists/places.h"
 #include "lists/table.h"
+#include "model/comment.h"
 #include "store/lists.h"
 
 /* GCC 12's analyzer loses sight of what hangs on a feed of the configuration, and calls it leaked.
@@ -73,6 +74,7 @@ void feed_config_free(struct feed_config *feeds)
 		free(feeds->where);
 		free(feeds->json);
 		free(feeds->set);
+		free(feeds->comment);
 		free(feeds->country);
 		free(feeds->not_country);
 		free(feeds->continent);
@@ -109,6 +111,7 @@ struct xb_list_choice feed_config_choice(const struct feed_config *feed)
 				       .where = feed->where,
 				       .json = feed->json,
 				       .set = feed->set,
+				       .comment = feed->comment,
 				       .country = feed->country,
 				       .not_country = feed->not_country,
 				       .continent = feed->continent,
@@ -208,6 +211,13 @@ static int set_mmdb(const struct config_key *key, void *section, const char *val
 	return error ? error : config_text(key, section, value);
 }
 
+static int set_comment(const struct config_key *key, void *section, const char *value)
+{
+	int error = xb_comment_check(value, strlen(value));
+
+	return error ? error : config_text(key, section, value);
+}
+
 /* Other than counts elsewhere, 0 means something. */
 static int set_skip_bad(const struct config_key *key, void *section, const char *value)
 {
@@ -271,6 +281,7 @@ const struct config_key feed_keys[] = {
 	KEY("where", set_where, where),
 	KEY("json-path", set_json, json),
 	KEY("set", config_text, set),
+	KEY("comment", set_comment, comment),
 	KEY("country", set_country, country),
 	KEY("not-country", set_country, not_country),
 	KEY("continent", set_continent, continent),
@@ -408,6 +419,10 @@ void feed_config_terms(const struct feed_config *feed, char out[32])
 	}
 	if (feed->set)
 		mix_text(&hash, feed->set);
+	if (feed->comment) {
+		mix_text(&hash, "comment");
+		mix_text(&hash, feed->comment);
+	}
 	mix_places(&hash, feed);
 	if (feed->below)
 		mix_text(&hash, "below");

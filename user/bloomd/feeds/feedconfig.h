@@ -20,7 +20,8 @@ struct feed_config {
 	char *format;	  /* NULL: the first line decides */
 	char *zone;	  /* the domain of the zone; NULL: the file names it, or has none */
 	/* As struct xb_list_choice has them. */
-	char *column, *where, *json, *set, *country, *not_country, *continent, *asn, *mmdb;
+	char *column, *where, *json, *set, *comment, *country, *not_country, *continent, *asn,
+		*mmdb;
 	bool bounded, below;
 	uint64_t most_wrong;
 	char *end;		       /* how the list has to end; NULL: any way */
