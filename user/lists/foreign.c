@@ -31,6 +31,8 @@ static const struct foreign
 		 "to list all prefixes of a prefix-list, give its lines alone, in the format "
 		 "extract",
 		 true},
+	wrappers = {"rules of TCP wrappers (hosts.deny), each for some services",
+		    "to list their addresses for every packet, choose the format extract", true},
 	pf_rules = {"rules of pf", "`pfctl -t TABLE -T show` writes a table, for the format pf",
 		    true};
 
@@ -57,6 +59,8 @@ static const struct {
 	{"set policy-options|firewall|groups", &junos},
 	{"policy-options|firewall {", &junos},
 	{"prefix-list|policy-statement|route-filter|route-filter-list *", &junos},
+	{"all:|all:all|sshd:|vsftpd:|proftpd:|portmap:|rpcbind:", &wrappers},
+	{"all|sshd|vsftpd|proftpd|portmap|rpcbind :|except", &wrappers},
 	{"table <*", &pf_rules},
 	{"block|pass|match in|out|drop|return|quick|all|log|on|inet|inet6", &pf_rules},
 };
