@@ -65,9 +65,10 @@ class Firewalld:
         if "error" in read:
             return set()
         family = read["options"].get("family", "inet")
-        # firewalld gives all to one `ipset restore`, which ends at the first that ipset refuses: here each counts alone.
+        # firewalld gives all to one `ipset restore`, which ends at the first that ipset refuses: here each counts alone. What
+        # has a blank it puts in single quotes, which ipset does not know.
         lines = ["create a %s family %s" % (read["type"], family)]
-        return self.sets.tested("# a\n" + lines[0] + "\n", questions, ["add a %s -exist" % one for one in read["entries"]])
+        return self.sets.tested("# a\n" + lines[0] + "\n", questions, ["add a %s -exist" % one for one in read["entries"] if " " not in one])
 
     def close(self):
         self.reader.stdin.close()
@@ -79,9 +80,10 @@ def engines(root):
     return [Firewalld(root)]
 
 
-def is_left_out(_text, _asked, _reading):
-    return False
+def is_left_out(text, _asked, _reading):
+    """firewalld takes addresses in brackets; the product tells that it left them out."""
+    return "<entry>[" in text
 
 
 def may_be_refused(text, reason):
-    return reason.endswith(": no entries") or "no line could be read" in reason or "reads none of its entries" in reason and 'value="60"' in text
+    return reason.endswith(": no entries") or "nothing of it can be listed" in reason or "reads none of its entries" in reason and 'value="60"' in text
