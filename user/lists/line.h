@@ -99,6 +99,24 @@ int xb_line_allow_exceptions(struct xb_listfile *file);
 /* Whether the file lists something wider than the domain, or, with `itself`, the domain. */
 bool xb_line_is_listed(const struct xb_listfile *file, const struct xb_entry *domain, bool itself);
 
+/* Whether a name that is in the file, or has names below it there, hides from wildcards above it.
+ */
+enum xb_wildcards {
+	XB_WILDCARDS_OPEN,
+	XB_WILDCARDS_HIDDEN, /* as in the DNS (RFC 4592) */
+};
+
+/*
+ * For formats in which a wildcard stands for what lies below a domain, and not for the domain, with
+ * the items in store order, repeats among them. The reader keeps a wildcard as the domain, and a
+ * name as that name alone; this function adds what an entry says in another way, such as an
+ * exception for the domain itself. An exception that is doubtful is left out with a note if the
+ * file lists nothing around it; if it is `meant` as well, nothing is told: it says only that the
+ * name is there, or, of a wildcard, that all in the domain passes, whatever the file says. None is
+ * doubtful afterwards.
+ */
+int xb_line_wildcards(struct xb_listfile *file, enum xb_wildcards kind);
+
 /* Whether all options are known, which commas separate; they are cut apart. NULL: there are none.
  */
 bool xb_line_knows_options(char *options, bool (*is_known)(char *option));
