@@ -525,6 +525,10 @@ static int take_match(struct ruleset *rules, const json_t *rule, const json_t *m
 		need_also(condition, operand.words, operand.for_service);
 	if (operand.kind != XB_NFT_SOURCE || (operand.in_parts && unequal))
 		return 0;
+	if (json_is_array(right)) {
+		need_also(condition, operand.words, false);
+		return 0;
+	}
 	error = sources_of(rules, rule, &operand, right, &sources);
 	add_term(condition, &sources, unequal);
 	return error;
