@@ -495,10 +495,9 @@ class Document:
                 if left.get("payload", {}).get("field") != "saddr":
                     self.plain &= kind == "match" and left.get("meta", {}).get("key") in ("nfproto", "protocol")
                     continue
-                if kind == "match" and value["op"] == "==":
-                    named += [self.span(span) for span in self.elements(rule, value["right"])]
-                elif kind == "match" and value["op"] != "!=":
-                    continue
+                if kind == "match" and value["op"] in ("==", "!="):
+                    found = [self.span(span) for span in self.elements(rule, value["right"])]
+                    named += found if value["op"] == "==" else []
                 elif kind == "vmap":
                     self.spans += [self.span(key) for key, verdict in self.elements(rule, value["data"])
                                    if next(iter(verdict)) in ("drop", "jump", "goto")]
