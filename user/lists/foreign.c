@@ -31,10 +31,10 @@ static const struct foreign
 		 "to list all prefixes of a prefix-list, give its lines alone, in the format "
 		 "extract",
 		 true},
-	wrappers = {"rules of TCP wrappers (hosts.deny), each for some services",
+	wrappers = {"a hosts.deny, whose rules are for some services each",
 		    "to list their addresses for every packet, choose the format extract", true},
-	pf_rules = {"rules of pf", "`pfctl -t TABLE -T show` writes a table, for the format pf",
-		    true};
+	pf_rules = {"a pf.conf, whose rules block and pass in their order",
+		    "`pfctl -t TABLE -T show` writes a table, for the format pf", true};
 
 /*
  * How the first line of such a file begins, word by word in either case: `|` separates words that
