@@ -257,7 +257,7 @@ static int take_policy(struct xb_reading *reading, enum action action, const cha
 		return XB_LINE_UNKNOWN;
 	}
 	if (is_trigger(name, CLIENT))
-		return take_client(reading, name, action, comment);
+		return action == IS_THERE ? 0 : take_client(reading, name, action, comment);
 	if (is_trigger(name, "rpz-"))
 		return XB_LINE_UNKNOWN;
 	wide = !strncmp(name, "*.", 2);
