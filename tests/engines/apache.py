@@ -6,13 +6,15 @@ import web
 PACKAGES = ("apache2-bin",)
 NAMES = False
 MODULES = ("mpm_event", "authz_core", "authz_host", "access_compat", "dir", "env", "setenvif", "authn_core", "alias")
-CONF = "ServerRoot /etc/apache2\nPidFile /work/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\nErrorLog /work/error\n" \
-       "LogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\nMaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /work\nDocumentRoot /work/www\n" + \
+CONF = "ServerRoot /etc/apache2\nPidFile /work/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
+       "ErrorLog /work/error\nLogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\n" \
+       "MaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /work\nDocumentRoot /work/www\n" + \
        "".join("LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n" % (name, name) for name in MODULES) + \
        "<Directory /work/www>\nAllowOverride All\n</Directory>\n"
-SECTIONS = ("<Files a>", "<Files \"*.html\">", "<Limit POST>", "<LimitExcept GET>", "<FilesMatch \"^a\">", "<IfModule mod_authz_core.c>",
-            "<IfModule !mod_authz_core.c>", "<IfModule mod_x.c>", "<IfModule mod_access_compat.c>", "<IfVersion >= 2.4>",
-            "<IfVersion < 2.4>", "<If \"%{REQUEST_METHOD} == 'POST'\">", "<IfDefine x>")
+SECTIONS = ("<Files a>", "<Files \"*.html\">", "<Limit POST>", "<LimitExcept GET>", "<FilesMatch \"^a\">",
+            "<IfModule mod_authz_core.c>", "<IfModule !mod_authz_core.c>", "<IfModule mod_x.c>",
+            "<IfModule mod_access_compat.c>", "<IfVersion >= 2.4>", "<IfVersion < 2.4>",
+            "<If \"%{REQUEST_METHOD} == 'POST'\">", "<IfDefine x>")
 
 
 def order(draw):
@@ -31,7 +33,8 @@ def who(draw):
 
 
 def compat(draw, most):
-    lines = ["%s from %s" % (draw.choice(("Deny", "Deny", "deny", "Allow")), who(draw)) for _ in range(draw.randint(1, most))]
+    lines = ["%s from %s" % (draw.choice(("Deny", "Deny", "deny", "Allow")), who(draw))
+             for _ in range(draw.randint(1, most))]
     if draw.random() < 0.6:
         lines.append(order(draw))
     draw.shuffle(lines)

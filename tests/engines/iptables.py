@@ -11,10 +11,11 @@ TABLES = {"filter": ("INPUT", "FORWARD", "OUTPUT"), "raw": ("PREROUTING", "OUTPU
 EMPTY = "".join("*%s\n%sCOMMIT\n" % (table, "".join(":%s ACCEPT\n" % chain for chain in chains))
                 for table, chains in TABLES.items())
 CHAINS = ("f2b", "friends", "LOGDROP", "x")
-CONDITIONS = ("-p udp --dport 22", "-p udp -m udp --dport 53", "-p tcp -m tcp --dport 22", "-p tcp -m multiport --dports 22,80",
-              "-i eth0", "! -i eth1", "-i lo", "! -i lo", "-m conntrack --ctstate NEW", "-m state --state ESTABLISHED",
-              "-m conntrack ! --ctstate INVALID", "-d %s", "! -d %s", "-m limit --limit 1/hour --limit-burst 1",
-              "-m mark --mark 0x1", "-m mark ! --mark 0x1", "-p all", "-f", "! -p tcp")
+CONDITIONS = ("-p udp --dport 22", "-p udp -m udp --dport 53", "-p tcp -m tcp --dport 22",
+              "-p tcp -m multiport --dports 22,80", "-i eth0", "! -i eth1", "-i lo", "! -i lo",
+              "-m conntrack --ctstate NEW", "-m state --state ESTABLISHED", "-m conntrack ! --ctstate INVALID", "-d %s",
+              "! -d %s", "-m limit --limit 1/hour --limit-burst 1", "-m mark --mark 0x1", "-m mark ! --mark 0x1", "-p all",
+              "-f", "! -p tcp")
 CONDITIONS6 = tuple(each for each in CONDITIONS if each != "-f")
 
 
@@ -77,7 +78,7 @@ def table_of(draw, table, ipv6):
     if draw.random() < 0.3:
         draw.shuffle(rules)
     for chain, text in rules:
-        several = text.count(",") if "-s " in text and "," in text.split("-s ")[1].split(" ")[0] else 0
+        several = text.split("-s ")[1].split(" ")[0].count(",") if "-s " in text else 0
         if draw.random() < 0.15:
             number = draw.randint(1, counts.get(chain, 0) + 1)
             lines.append("-I %s %s%s" % (chain, "" if number == 1 and draw.random() < 0.5 else "%d " % number, text))

@@ -13,8 +13,8 @@ server { listen 127.0.0.1:8080; listen [::1]:8080; root /work/www; error_page 40
 include /work/list; } }
 """
 BLOCKS = ("location /a", "location = /b.html", "location ~ x", "if ($request_method = POST)", "location /")
-OTHERS = ("return 404;", "return 200;", "return 403;", "add_header X \"#; deny 203.0.113.3;\";", "autoindex on;", "satisfy any;",
-          "satisfy all;", "rewrite ^/a /b.html;")
+OTHERS = ("return 404;", "return 200;", "return 403;", "add_header X \"#; deny 203.0.113.3;\";", "autoindex on;",
+          "satisfy any;", "satisfy all;", "rewrite ^/a /b.html;")
 
 
 def rules(draw, most):

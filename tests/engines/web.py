@@ -13,8 +13,8 @@ def begin(root):
     """Sources that this machine has, and files to ask for."""
     subprocess.run(["ip", "route", "add", "local", "203.0.113.0/24", "dev", "lo"], check=True)
     subprocess.run(["ip", "-6", "route", "add", "local", "2001:db8::/64", "dev", "lo"], check=True)
-    subprocess.run(["chroot", root.path, "sh", "-c", "mkdir -p /work/www /work/tmp; cd /work/www; echo a | tee a b.html index.html; "
-                    "chmod -R a+rX /work"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["chroot", root.path, "sh", "-c", "mkdir -p /work/www /work/tmp; cd /work/www; "
+                    "echo a | tee a b.html index.html; chmod -R a+rX /work"], check=True, stdout=subprocess.DEVNULL)
 
 
 def status(source, method, path):
@@ -22,7 +22,8 @@ def status(source, method, path):
     ipv6 = ":" in source
     with socket.socket(socket.AF_INET6 if ipv6 else socket.AF_INET, socket.SOCK_STREAM) as sock:
         sock.settimeout(5)
-        sock.setsockopt(socket.IPPROTO_IPV6 if ipv6 else socket.IPPROTO_IP, 78 if ipv6 else 15, 1)      # IPV6_FREEBIND, IP_FREEBIND
+        # IPV6_FREEBIND, IP_FREEBIND
+        sock.setsockopt(socket.IPPROTO_IPV6 if ipv6 else socket.IPPROTO_IP, 78 if ipv6 else 15, 1)
         sock.bind((source, 0))
         sock.connect((HERE6 if ipv6 else HERE4, PORT))
         sock.sendall(("%s %s HTTP/1.0\r\nHost: x\r\nContent-Length: 0\r\n\r\n" % (method, path)).encode())
