@@ -111,8 +111,8 @@ static void tell(const struct input *input, const struct xb_listfile *file)
 			  file->unknown, file->unknown == 1 ? " was" : "s were",
 			  file->first_unknown[0].line, file->first_unknown[0].text);
 	if (input->allowed)
-		xb_notice("%s: %" PRIu64 " entries are exceptions, and left out",
-			  input->name, input->allowed);
+		xb_notice("%s: %" PRIu64 " entries are exceptions, and left out", input->name,
+			  input->allowed);
 }
 
 int entries_read(struct input *input, int fd, uint64_t until, const struct input_terms *terms,
