@@ -8,16 +8,26 @@
 #include "params.h"
 #include "host4.h"
 #include "prefix4.h"
+#include "prefix6.h"
 #include "net6.h"
 #include "policy.h"
 #include "scope.h"
 #include "domain.h"
 #include "account.h"
 
+static __always_inline enum xb_reason judge_ipv6(const struct source *source, bool *at_gate)
+{
+	if (params.prefix6_pages && prefix6_listed(source->hi)) {
+		*at_gate = gate_open_ipv6(source->hi);
+		return XB_LISTED_IPV6;
+	}
+	return params.net6.blocks ? net6_judge(source->hi, source->lo, at_gate) : XB_CLEAN;
+}
+
 static __always_inline enum xb_reason judge(const struct source *source, bool *at_gate)
 {
 	if (source->family == SOURCE_IPV6)
-		return params.net6.blocks ? net6_judge(source->hi, source->lo, at_gate) : XB_CLEAN;
+		return judge_ipv6(source, at_gate);
 	if (params.prefix4 && prefix4_listed(source->ipv4))
 		return XB_LISTED_IPV4_PREFIX;
 	return params.host4.blocks ? host4_judge(source->ipv4, at_gate) : XB_CLEAN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IPv6 prefixes of every length: one Bloom block for each length that can match the source. */
+/* IPv6 prefixes from /33 on: one Bloom block for each length that can match the source. */
 #ifndef XDP_BLOOM_NET6_H
 #define XDP_BLOOM_NET6_H
 
@@ -36,7 +36,7 @@ struct {
 
 struct net6_walk {
 	__u64 hi, lo;
-	__u64 always;	/* lengths 0 to 31 left to probe */
+	__u64 always;	/* lengths 0 to 31 left to probe, of scopes alone */
 	__u64 cover[2]; /* lengths 32 to 128 left to probe, less 32 */
 	enum xb_reason found;
 };
@@ -163,25 +163,14 @@ static __always_inline void net6_take_slots(struct net6_walk *walk, const struct
 
 		if (!(left >> i & 1))
 			continue;
-		if (length < XB_LENGTH_SPLIT)
-			walk->always |= 1ULL << length;
-		else if (bit < 64)
+		if (bit < 64)
 			walk->cover[0] |= 1ULL << bit;
 		else
 			walk->cover[1] |= 1ULL << (bit & 63);
 	}
 }
 
-/* Those that have no slot: of all addresses, and of these first 32 bits. */
-static __always_inline void net6_take_short(struct net6_walk *walk)
-{
-	__u32 first = 0;
-	struct xb_lengths *always = bpf_map_lookup_elem(&lengths6, &first);
-
-	if (always)
-		walk->always |= always->bits[0];
-}
-
+/* Those that have no slot. */
 static __always_inline void net6_take_others(struct net6_walk *walk)
 {
 	struct xb_key key = params_key();
@@ -194,7 +183,7 @@ static __always_inline void net6_take_others(struct net6_walk *walk)
 	walk->cover[1] |= cover->bits[1];
 }
 
-/* Looks up what is left: slots as bits, XB_SHORT6, XB_OTHERS6. Not static, as in scope.h: the
+/* Looks up what is left: slots as bits, XB_OTHERS6. Not static, as in scope.h: the
  * verifier reads it once. */
 __noinline int net6_search(__u64 hi, __u64 lo, __u32 left)
 {
@@ -208,15 +197,13 @@ __noinline int net6_search(__u64 hi, __u64 lo, __u32 left)
 	if (!slots)
 		return XB_CLEAN;
 	net6_take_slots(&walk, slots, left);
-	if (left & XB_SHORT6)
-		net6_take_short(&walk);
 	if (left & XB_OTHERS6)
 		net6_take_others(&walk);
-	bpf_loop(129, net6_probe, &walk, 0);
+	bpf_loop(128 - XB_LENGTH_SPLIT, net6_probe, &walk, 0);
 	return walk.found;
 }
 
-/* The slots to look up, XB_SHORT6, and XB_OTHERS6. */
+/* The slots to look up, and XB_OTHERS6. */
 static __always_inline __u32 net6_matching(const struct xb_slots6 *slots, __u64 hi)
 {
 	__u32 matching = slots->always, index;

@@ -218,22 +218,51 @@ struct xb_geometry {
 #define XB_PREFIX4_TOP_WORDS (XB_PREFIX4_WORDS / 64)
 
 /*
- * Which IPv6 prefix lengths can match. Up to XB_SLOTS6 lengths have a slot, numbered from 0: those
- * below XB_LENGTH_SPLIT, those that have most entries, and those that come first afterwards. A bit
- * is set in front of an entry, and none is cleared:
+ * The exact map of IPv6 prefixes up to /32. First the directory: for each /16, two to a word, which
+ * page it has. Behind it the pages, bit b of word w of which is the /32 number w * 64 + b of the
+ * /16: on if it lies in something listed.
+ */
+#define XB_PREFIX6_LENGTH	   32
+#define XB_PREFIX6_BLOCKS	   (1U << 16)
+#define XB_PREFIX6_DIRECTORY_WORDS (XB_PREFIX6_BLOCKS / 2)
+#define XB_PREFIX6_PAGE_WORDS	   1024
+
+#define XB_PREFIX6_NONE	 0 /* nothing of the /16 is listed */
+#define XB_PREFIX6_WHOLE 1 /* all of it is, and it has no page */
+#define XB_PREFIX6_FIRST 2 /* number of the first page */
+
+/* Place of a /16 in the directory, by 32-bit numbers: words are in the order of the processor. */
+static inline __attribute__((always_inline)) __u32 xb_prefix6_place(__u32 block)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return block;
+#else
+	return block ^ 1;
+#endif
+}
+
+/* Number of a word of a page. */
+static inline __attribute__((always_inline)) __u32 xb_prefix6_word(__u32 page, __u32 word)
+{
+	return XB_PREFIX6_DIRECTORY_WORDS + (page - XB_PREFIX6_FIRST) * XB_PREFIX6_PAGE_WORDS +
+	       word;
+}
+
+/*
+ * Which IPv6 prefix lengths from /33 on can match. Up to XB_SLOTS6 lengths have a slot, numbered
+ * from 0: those that have most entries, and those that come first afterwards. A bit is set in front
+ * of an entry, and none is cleared:
  *
- * always: bit i, length i is looked up for every packet. Lengths below XB_LENGTH_SPLIT are; and if
- * there is one other length alone, as in a list of hosts, it is.
- * cells6: eight bits for the first 32 bits of an address, eight times in a word: which of the other
+ * always: bit i, length i is looked up for every packet: if there is one length alone, as in a list
+ * of hosts. cells6: eight bits for the first 32 bits of an address, eight times in a word: which
  * slots can match. Words are read only if celled is not 0.
  *
- * XB_OTHERS6 in a cell and XB_SHORT6 in always say that lengths without a slot can match: lengths6
- * has these. A bit without an entry behind it costs a probe, no more.
+ * XB_OTHERS6 in a cell says that lengths without a slot can match: lengths6 has these. A bit
+ * without an entry behind it costs a probe, no more.
  */
 #define XB_LENGTH_SPLIT 32
 #define XB_SLOTS6	7
 #define XB_OTHERS6	(1U << XB_SLOTS6)
-#define XB_SHORT6	(2U << XB_SLOTS6) /* those below XB_LENGTH_SPLIT */
 
 /* What is the same for all prefixes of a length. */
 struct xb_slot6 {
@@ -447,8 +476,10 @@ struct xb_params {
 	struct xb_slot6 direct6;
 	__u32 direct6_kind;   /* enum xb_direct6 */
 	__u32 reads_in_order; /* 1: the processor keeps them, as x86 does */
+	__u32 prefix6_pages;  /* that there is room for; 0: there are no IPv6 prefixes up to /32 */
+	__u32 unused;	      /* 0 */
 };
-_Static_assert(sizeof(struct xb_params) == 552, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 560, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 13
 

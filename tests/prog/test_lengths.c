@@ -107,7 +107,7 @@ static void list_and_check(const uint8_t *lengths, size_t count, size_t each, si
 	}
 	check(entries, all);
 	last = rig_generation(&rig);
-	/* None of this was a reason to build anew. */
+	/* None of this was a reason to build anew: the first have lengths up to /32 and beyond, if any has. */
 	assert_int_equal(first->params.generation, last->params.generation);
 	assert_true(rig_matches_rebuild(&rig));
 	xb_generation_close(first);
@@ -157,8 +157,8 @@ TEST(few_lengths)
 /* More than there are slots, of both kinds. */
 TEST(many_lengths)
 {
-	LIST(10, 2, 128, 127, 97, 96, 95, 65, 64, 63, 49, 48, 33, 32);
-	LIST(5, 2, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 48, 128);
+	LIST(10, 2, 128, 32, 127, 97, 96, 95, 65, 64, 63, 49, 48, 33);
+	LIST(5, 2, 31, 48, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 128);
 	LIST(14, 2, 48, 128, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22);
 }
 
@@ -168,7 +168,9 @@ TEST(all_lengths)
 
 	for (size_t i = 0; i < sizeof(lengths); i++)
 		lengths[i] = (uint8_t)(128 - i);
-	list_and_check(lengths, sizeof(lengths), 1, 1);
+	lengths[1] = 32;
+	lengths[128 - 32] = 127;
+	list_and_check(lengths, sizeof(lengths), 1, 2);
 	list_and_check(lengths, sizeof(lengths), 1, sizeof(lengths) - 1);
 }
 

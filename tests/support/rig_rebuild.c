@@ -191,6 +191,23 @@ static bool same_scopes(struct xb_generation *now, struct xb_generation *fresh)
 			xb_map_bytes(XB_MAP_SCOPE_LENGTHS6, params), "scope_lengths6");
 }
 
+/* A /16 may have another page, or one that says what the directory would. */
+static bool same_prefixes6(struct xb_generation *now, struct xb_generation *fresh)
+{
+	struct xb_prefix6map a = xb_generation_prefix6map(now), b = xb_generation_prefix6map(fresh);
+	uint32_t head = 0;
+
+	if (!a.pages)
+		return true;
+	do {
+		if (xb_prefix6map_word(&a, head) == xb_prefix6map_word(&b, head))
+			continue;
+		fprintf(stderr, "prefix6: %x:%x::/26 differs\n", head >> 16, head & 0xffff);
+		return false;
+	} while (head += 64);
+	return true;
+}
+
 static bool same(struct xb_generation *now, struct xb_generation *fresh)
 {
 	const struct xb_params *params = &now->params;
@@ -198,7 +215,8 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	if (memcmp(&now->params.host4, &fresh->params.host4, sizeof(now->params.host4)) ||
 	    memcmp(&now->params.net6, &fresh->params.net6, sizeof(now->params.net6)) ||
 	    memcmp(&now->params.names, &fresh->params.names, sizeof(now->params.names)) ||
-	    now->params.prefix4 != fresh->params.prefix4) {
+	    now->params.prefix4 != fresh->params.prefix4 ||
+	    now->params.prefix6_pages != fresh->params.prefix6_pages) {
 		fprintf(stderr, "the rebuilt generation has another size\n");
 		return false;
 	}
@@ -233,6 +251,7 @@ static bool same(struct xb_generation *now, struct xb_generation *fresh)
 	       deep_enough(now, fresh) &&
 	       same_bits(&now->prefix4, &fresh->prefix4, xb_map_bytes(XB_MAP_PREFIX4, params),
 			 "prefix4") &&
+	       same_prefixes6(now, fresh) &&
 	       same_bits(&now->allow.gate, &fresh->allow.gate, XB_GATE_BYTES, "allow_gate") &&
 	       same_trie(now->map[XB_MAP_ALLOW4], fresh->map[XB_MAP_ALLOW4], "allow4") &&
 	       same_trie(now->map[XB_MAP_ALLOW6], fresh->map[XB_MAP_ALLOW6], "allow6") &&

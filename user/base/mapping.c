@@ -86,6 +86,16 @@ int xb_mapping_map(struct xb_mapping *window, size_t offset, size_t size)
 	return 0;
 }
 
+bool xb_mapping_has(const struct xb_mapping *window, size_t offset, size_t size)
+{
+	size_t page = page_bytes();
+
+	for (size_t i = offset / page; window->mapped && i <= (offset + size - 1) / page; i++)
+		if (!window->mapped[i])
+			return false;
+	return true;
+}
+
 void xb_mapping_close(struct xb_mapping *window)
 {
 	if (window->base)

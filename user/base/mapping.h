@@ -24,6 +24,9 @@ int xb_mapping_map_all(struct xb_mapping *window);
 /* Makes size bytes at offset usable; they may span pages. */
 int xb_mapping_map(struct xb_mapping *window, size_t offset, size_t size);
 
+/* Whether they are mapped. */
+bool xb_mapping_has(const struct xb_mapping *window, size_t offset, size_t size);
+
 void xb_mapping_close(struct xb_mapping *window);
 
 #endif

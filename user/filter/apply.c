@@ -55,19 +55,16 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 {
 	struct xb_counters_header *header = generation->header;
 	struct xb_slotmap map = xb_generation_slotmap(generation);
-	uint32_t probes;
 	const struct stage stage = {
 		.bloom = &generation->net6,
 		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
 		.keys = &header->net6_keys,
 	};
 	int error = change_key(&stage, xb_generation_hash(generation, entry), 0, listed);
+	uint32_t probes;
 
 	if (error || !listed)
 		return error;
-	/* A length below /32 costs every source a probe more, unless it was there. */
-	if (entry->length < XB_LENGTH_SPLIT && !xb_slotmap_has(&map, entry))
-		header->length_probes++;
 	probes = xb_slotmap_mark(&map, entry);
 	if (probes > header->length_probes)
 		header->length_probes = probes;
@@ -146,13 +143,22 @@ static int apply_prefix4(struct xb_generation *generation, struct xb_txn *txn,
 	return 0;
 }
 
+static int apply_prefix6(struct xb_generation *generation, struct xb_txn *txn,
+			 const struct xb_entry *entry, bool listed)
+{
+	struct xb_prefix6map map = xb_generation_prefix6map(generation);
+
+	return listed ? xb_prefix6map_add(&map, entry) : xb_prefix6map_settle(&map, txn, entry);
+}
+
 /* For all services. */
 static int apply_listed(struct xb_generation *generation, struct xb_txn *txn,
 			const struct xb_entry *entry, bool listed)
 {
-	return entry->kind == XB_PREFIX4 ? apply_prefix4(generation, txn, entry, listed)
-	       : entry->kind == XB_HOST4 ? apply_host4(generation, entry, listed)
-					 : apply_net6(generation, entry, listed);
+	return entry->kind == XB_PREFIX4    ? apply_prefix4(generation, txn, entry, listed)
+	       : entry->kind == XB_HOST4    ? apply_host4(generation, entry, listed)
+	       : xb_prefix6map_takes(entry) ? apply_prefix6(generation, txn, entry, listed)
+					    : apply_net6(generation, entry, listed);
 }
 
 static void mark_scoped(struct xb_generation *generation, const struct xb_entry *entry,

@@ -268,6 +268,10 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 		.scoped_keys = contents->scoped_count,
 		.allow_names = count_allowed_names(contents),
 		.prefix4 = contents->prefix4_count,
+		.prefix6_pages =
+			contents->prefix6_count
+				? xb_prefix6map_pages(contents->prefix6, contents->prefix6_count)
+				: 0,
 		.length_probes = probes,
 		.length_cells = params->length_cells,
 		.cell_words = params->cell_words,

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "filter/prefix6map.h"
 #include "store/rulings.h"
 #include "store/walk.h"
 
@@ -15,6 +16,7 @@ void xb_contents_free(struct xb_contents *contents)
 {
 	free(contents->host4);
 	free(contents->net6);
+	free(contents->prefix6);
 	free(contents->prefix4);
 	free(contents->allow);
 	free(contents->names);
@@ -27,12 +29,14 @@ static int allocate(struct xb_contents *contents, const struct xb_totals *totals
 {
 	contents->host4 = malloc(totals->host4_keys * sizeof(*contents->host4) + 1);
 	contents->net6 = malloc(totals->net6 * sizeof(*contents->net6) + 1);
+	/* What is not written takes no memory. */
+	contents->prefix6 = malloc(totals->net6 * sizeof(*contents->prefix6) + 1);
 	contents->prefix4 = malloc(totals->prefix4 * sizeof(*contents->prefix4) + 1);
 	contents->allow = malloc(totals->allow * sizeof(*contents->allow) + 1);
 	contents->names =
 		malloc((totals->names + totals->exceptions) * sizeof(*contents->names) + 1);
-	return contents->host4 && contents->net6 && contents->prefix4 && contents->allow &&
-			       contents->names
+	return contents->host4 && contents->net6 && contents->prefix6 && contents->prefix4 &&
+			       contents->allow && contents->names
 		       ? 0
 		       : xb_out_of_memory();
 }
@@ -56,6 +60,8 @@ static void take_listed(struct xb_contents *contents, const struct xb_entry *ent
 {
 	if (entry->kind == XB_PREFIX4)
 		contents->prefix4[contents->prefix4_count++] = *entry;
+	else if (xb_prefix6map_takes(entry))
+		contents->prefix6[contents->prefix6_count++] = *entry;
 	else if (entry->kind == XB_NET6)
 		contents->net6[contents->net6_count++] = *entry;
 	else

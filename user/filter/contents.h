@@ -20,8 +20,10 @@ struct xb_scoped {
 struct xb_contents {
 	uint32_t *host4; /* addresses, host byte order, prefixes from /25 on expanded */
 	size_t host4_count;
-	struct xb_entry *net6;
+	struct xb_entry *net6; /* from /33 on */
 	size_t net6_count;
+	struct xb_entry *prefix6; /* IPv6 up to /32 */
+	size_t prefix6_count;
 	struct xb_entry *prefix4;
 	size_t prefix4_count;
 	struct xb_entry *allow;

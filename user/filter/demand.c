@@ -108,6 +108,7 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 	params->confirm_names = params->confirm_scoped = (struct xb_buckets){0};
 	params->allow_names = params->scope_cells = 0;
 	params->prefix4 = demand->prefix4;
+	params->prefix6_pages = demand->prefix6_pages;
 	params->confirm = demand->confirm;
 	params->length_cells = params->cell_words = params->length_probes = 0;
 	params->layout = XB_GENERATION_LAYOUT;

@@ -13,6 +13,7 @@
 struct xb_demand {
 	uint64_t host4_keys, net6_keys, names_keys, scoped_keys, allow_names;
 	bool prefix4;
+	uint32_t prefix6_pages;
 	uint32_t length_probes; /* the most probes an IPv6 source costs */
 	uint32_t length_cells, cell_words, scope_cells;
 	double rate;

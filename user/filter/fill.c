@@ -236,6 +236,16 @@ static void fill_slotmap(struct xb_generation *generation, const struct xb_slotm
 	generation->header->length_probes = xb_slotmap_most(slotmap);
 }
 
+static int fill_prefix6(struct xb_generation *generation, const struct xb_contents *contents)
+{
+	struct xb_prefix6map map = xb_generation_prefix6map(generation);
+	int error = 0;
+
+	for (size_t i = 0; !error && i < contents->prefix6_count; i++)
+		error = xb_prefix6map_add(&map, &contents->prefix6[i]);
+	return error;
+}
+
 int xb_fill(struct xb_generation *generation, const struct xb_contents *contents,
 	    const struct xb_slotmap *slotmap)
 {
@@ -246,6 +256,7 @@ int xb_fill(struct xb_generation *generation, const struct xb_contents *contents
 		return error;
 	for (size_t i = 0; i < contents->prefix4_count; i++)
 		xb_prefixmap_add(&generation->prefix4, &contents->prefix4[i]);
+	error = fill_prefix6(generation, contents);
 	for (size_t i = 0; !error && i < contents->allow_count; i++)
 		error = xb_allowmaps_add(&generation->allow, &contents->allow[i]);
 	if (params->net6.blocks)

@@ -24,6 +24,8 @@ static bool takes_listed(const struct xb_params *params, const struct xb_entry *
 		load->host4 += keys;
 		return params->host4.blocks;
 	case XB_NET6:
+		if (xb_prefix6map_takes(entry))
+			return params->prefix6_pages;
 		load->net6 += keys;
 		return params->net6.blocks;
 	default:
@@ -178,17 +180,30 @@ static int prepare_scoped(struct xb_generation *generation, const struct xb_entr
 	return error;
 }
 
-static int prepare_listed(struct xb_generation *generation, const struct xb_entry *entry)
+/* changes: of the whole change, each of which may take a page. */
+static int prepare_prefix6(struct xb_generation *generation, const struct xb_entry *entry,
+			   size_t changes)
 {
-	return entry->kind == XB_PREFIX4 ? xb_prefixmap_prepare(&generation->prefix4, entry)
-	       : entry->kind == XB_HOST4 ? prepare_host4(generation, entry)
-					 : prepare_net6(generation, entry);
+	struct xb_prefix6map map = xb_generation_prefix6map(generation);
+
+	return xb_prefix6map_prepare(&map, entry, (uint32_t)changes);
 }
 
-static int prepare_address(struct xb_generation *generation, const struct xb_change *change)
+static int prepare_listed(struct xb_generation *generation, const struct xb_entry *entry,
+			  size_t changes)
+{
+	return entry->kind == XB_PREFIX4    ? xb_prefixmap_prepare(&generation->prefix4, entry)
+	       : entry->kind == XB_HOST4    ? prepare_host4(generation, entry)
+	       : xb_prefix6map_takes(entry) ? prepare_prefix6(generation, entry, changes)
+					    : prepare_net6(generation, entry);
+}
+
+static int prepare_address(struct xb_generation *generation, const struct xb_change *change,
+			   size_t changes)
 {
 	uint32_t differ = change->before ^ change->after;
-	int error = (differ & XB_CLASSES_ALL) ? prepare_listed(generation, &change->entry) : 0;
+	int error =
+		(differ & XB_CLASSES_ALL) ? prepare_listed(generation, &change->entry, changes) : 0;
 
 	if (!error && differ & ~XB_CLASSES_ALL)
 		error = prepare_scoped(generation, &change->entry, differ);
@@ -210,7 +225,7 @@ int xb_fit_prepare(struct xb_generation *generation, const struct xb_changes *ch
 		if (entry->kind == XB_NAME)
 			error = prepare_name(generation, entry);
 		else if (!xb_entry_is_allow(entry))
-			error = prepare_address(generation, &changes->change[i]);
+			error = prepare_address(generation, &changes->change[i], changes->count);
 		else if (entry->kind != XB_ALLOW_NAME)
 			error = xb_mapping_map_all(&generation->allow.gate);
 		else if (generation->params.names.blocks)

@@ -35,6 +35,8 @@ static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_ma
 		return &generation->lengths6;
 	case XB_MAP_PREFIX4:
 		return &generation->prefix4;
+	case XB_MAP_PREFIX6:
+		return &generation->prefix6;
 	case XB_MAP_CONFIRM4:
 		return &generation->confirm4.buckets;
 	case XB_MAP_CONFIRM6:
@@ -271,6 +273,13 @@ struct xb_slotmap xb_generation_slotmap(const struct xb_generation *generation)
 		.others = (struct xb_lengths *)(void *)generation->lengths6.base,
 		.params = &generation->params,
 	};
+}
+
+struct xb_prefix6map xb_generation_prefix6map(struct xb_generation *generation)
+{
+	return (struct xb_prefix6map){.words = &generation->prefix6,
+				      .pages = generation->params.prefix6_pages,
+				      .taken = &generation->header->prefix6_taken};
 }
 
 int xb_generation_map_all(struct xb_generation *generation)

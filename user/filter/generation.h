@@ -10,6 +10,7 @@
 #include "bloom/exact.h"
 #include "filter/allowmaps.h"
 #include "filter/maps.h"
+#include "filter/prefix6map.h"
 #include "filter/slotmap.h"
 #include "store/store.h"
 
@@ -24,6 +25,7 @@ struct xb_counters_header {
 	uint32_t dirty;		/* 1: a change was begun and did not end */
 	uint64_t mark;		/* of the store at that number, see struct xb_meta */
 	uint64_t scoped_keys;
+	uint32_t prefix6_taken; /* pages */
 };
 
 #define XB_GENERATION_PREFIX "gen-"
@@ -44,7 +46,7 @@ struct xb_generation {
 	size_t file_bytes;
 	struct xb_bloom host4, net6, names, scoped;
 	struct xb_exact confirm4, confirm6, confirm_names, confirm_scoped;
-	struct xb_mapping slots6, cells6, lengths6, prefix4, depths;
+	struct xb_mapping slots6, cells6, lengths6, prefix4, prefix6, depths;
 	struct xb_mapping scope_ports, scope_lengths4, scope_lengths6;
 	struct xb_allowmaps allow;
 };
@@ -54,8 +56,11 @@ struct xb_generation *xb_generation_new(void);
 
 void xb_generation_close(struct xb_generation *generation);
 
-/* The tables in front of its IPv6 prefixes. */
+/* The tables in front of its longer IPv6 prefixes. */
 struct xb_slotmap xb_generation_slotmap(const struct xb_generation *generation);
+
+/* Its IPv6 prefixes up to /32. */
+struct xb_prefix6map xb_generation_prefix6map(struct xb_generation *generation);
 
 /* Whether changes can be made in place: counters present and clean. */
 bool xb_generation_is_sound(const struct xb_generation *generation);

@@ -24,6 +24,7 @@ static const struct shape {
 	[XB_MAP_CELLS6] = ARRAY("cells6", uint64_t),
 	[XB_MAP_LENGTHS6] = ARRAY("lengths6", struct xb_lengths),
 	[XB_MAP_PREFIX4] = ARRAY("prefix4", uint64_t),
+	[XB_MAP_PREFIX6] = ARRAY("prefix6", uint64_t),
 	[XB_MAP_CONFIRM4] = ARRAY("confirm4", struct xb_bucket),
 	[XB_MAP_CONFIRM6] = ARRAY("confirm6", struct xb_bucket),
 	[XB_MAP_GATE] = ARRAY("allow_gate", uint64_t),
@@ -70,6 +71,10 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->net6.blocks ? params->length_cells + 1 : 0;
 	case XB_MAP_PREFIX4:
 		return params->prefix4 ? XB_PREFIX4_WORDS + XB_PREFIX4_TOP_WORDS : 0;
+	case XB_MAP_PREFIX6:
+		return params->prefix6_pages ? XB_PREFIX6_DIRECTORY_WORDS +
+						       params->prefix6_pages * XB_PREFIX6_PAGE_WORDS
+					     : 0;
 	case XB_MAP_CONFIRM4:
 		return bucket_entries(&params->confirm4);
 	case XB_MAP_CONFIRM6:
@@ -162,7 +167,7 @@ bool xb_params_are_sound(const struct xb_params *params)
 	       is_stage(&params->net6, &params->confirm6, XB_SLOTS_HASH, params->confirm) &&
 	       is_stage(&params->names, &params->confirm_names, XB_SLOTS_NAME, true) &&
 	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
-	       params->scope_cells < UINT32_MAX && params->length_cells < UINT32_MAX &&
-	       (!params->net6.blocks || params->cell_words) &&
+	       params->prefix6_pages <= XB_PREFIX6_BLOCKS && params->scope_cells < UINT32_MAX &&
+	       params->length_cells < UINT32_MAX && (!params->net6.blocks || params->cell_words) &&
 	       (!params->names.blocks || params->allow_names);
 }

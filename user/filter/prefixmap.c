@@ -3,10 +3,10 @@
  * has any: it follows the word when that fills, and when it empties. */
 #include "filter/prefixmap.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "filter/listed.h"
 #include "store/walk.h"
 #include "xdp_bloom/layout.h"
 
@@ -77,28 +77,6 @@ void xb_prefixmap_add(struct xb_mapping *words, const struct xb_entry *prefix)
 		add_to_word(words, span.first + i, span.mask);
 }
 
-/* 1: the entry is listed for all services; 0: it is not; or an error. */
-static int is_listed(struct xb_txn *txn, const struct xb_entry *entry)
-{
-	struct xb_members members;
-	int error = xb_members_of(txn, entry, &members);
-
-	if (error)
-		return error == -ENOENT ? 0 : error;
-	return xb_members_classes(txn, members) & XB_CLASSES_ALL;
-}
-
-/* The same for the prefixes that cover it. */
-static int is_covered(struct xb_txn *txn, const struct xb_entry *prefix)
-{
-	struct xb_entry wider = *prefix;
-	int listed = 0;
-
-	while (!listed && xb_entry_widen(&wider))
-		listed = is_listed(txn, &wider);
-	return listed;
-}
-
 /* Collects the prefixes listed inside `prefix` into wanted, one word for each of the span. */
 static int wanted_inside(struct xb_txn *txn, const struct xb_entry *prefix, const struct span *span,
 			 uint64_t *wanted)
@@ -129,12 +107,12 @@ int xb_prefixmap_settle(struct xb_mapping *words, struct xb_txn *txn, const stru
 {
 	struct span span = span_of(prefix);
 	uint64_t *wanted;
-	int error = is_listed(txn, prefix);
+	int error = xb_listed_for_all(txn, prefix);
 
 	if (error > 0)
 		xb_prefixmap_add(words, prefix);
 	else if (!error)
-		error = is_covered(txn, prefix);
+		error = xb_listed_around(txn, prefix);
 	if (error)
 		return error < 0 ? error : 0;
 	wanted = calloc(span.count, sizeof(*wanted));

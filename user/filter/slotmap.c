@@ -18,11 +18,6 @@ static uint64_t head_of(const struct xb_entry *entry)
 	return entry->hi >> 32;
 }
 
-static bool is_short(const struct xb_entry *entry)
-{
-	return entry->length < XB_LENGTH_SPLIT;
-}
-
 /* Entries of each length. */
 static void count_lengths(const struct xb_entry *entries, size_t count, size_t lengths[129])
 {
@@ -30,8 +25,8 @@ static void count_lengths(const struct xb_entry *entries, size_t count, size_t l
 		lengths[entries[i].length]++;
 }
 
-/* The length that should have the next slot: a short one, since every packet asks for it, or that
- * of most entries; 129: none is left. Its count becomes 0. */
+/* The length that should have the next slot: that of most entries; 129: none is left. Its count
+ * becomes 0. */
 static uint32_t next_length(size_t lengths[129])
 {
 	uint32_t best = 129;
@@ -39,10 +34,6 @@ static uint32_t next_length(size_t lengths[129])
 	for (uint32_t length = 0; length <= 128; length++) {
 		if (!lengths[length])
 			continue;
-		if (length < XB_LENGTH_SPLIT) {
-			best = length;
-			break;
-		}
 		if (best == 129 || lengths[length] > lengths[best])
 			best = length;
 	}
@@ -67,7 +58,7 @@ static uint64_t count_heads(const struct xb_entry *entries, size_t count,
 	uint64_t heads = 0, last = UINT64_MAX;
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_short(&entries[i]) || head_of(&entries[i]) == last ||
+		if (head_of(&entries[i]) == last ||
 		    (slot_of(plan->length, plan->count, entries[i].length) >= 0) != slotted)
 			continue;
 		last = head_of(&entries[i]);
@@ -86,17 +77,15 @@ struct xb_slotmap_plan xb_slotmap_plan(const struct xb_entry *entries, size_t co
 	struct xb_slotmap_plan plan = {0};
 	uint64_t slotted = 0, others = 0;
 	size_t lengths[129] = {0};
-	uint32_t length, long_ones = 0;
+	uint32_t length;
 
 	count_lengths(entries, count, lengths);
-	while (plan.count < XB_SLOTS6 && (length = next_length(lengths)) <= 128) {
+	while (plan.count < XB_SLOTS6 && (length = next_length(lengths)) <= 128)
 		plan.length[plan.count++] = (uint8_t)length;
-		long_ones += length >= XB_LENGTH_SPLIT;
-	}
 	if (next_length(lengths) <= 128)
 		others = count_heads(entries, count, &plan, false);
 	else
-		plan.direct = long_ones <= 1;
+		plan.direct = plan.count <= 1;
 	if (!plan.direct)
 		slotted = count_heads(entries, count, &plan, true) + others;
 	plan.cell_words = limited((CELLS_EACH * slotted + CELLS_SPARE) / CELLS_WORD);
@@ -170,7 +159,7 @@ static bool is_slot(uint32_t bit)
 	return bit < XB_OTHERS6;
 }
 
-/* The bit of its slot, which it gets if one is left; otherwise XB_SHORT6 or XB_OTHERS6. */
+/* The bit of its slot, which it gets if one is left; otherwise XB_OTHERS6. */
 static uint32_t bit_of(const struct xb_slotmap *map, const struct xb_entry *entry)
 {
 	int slot = slot_of(map->slots->length, map->slots->count, entry->length);
@@ -179,7 +168,7 @@ static uint32_t bit_of(const struct xb_slotmap *map, const struct xb_entry *entr
 		slot = (int)map->slots->count;
 		give_slot(map, entry->length);
 	}
-	return slot >= 0 ? 1U << slot : is_short(entry) ? XB_SHORT6 : XB_OTHERS6;
+	return slot >= 0 ? 1U << slot : XB_OTHERS6;
 }
 
 static void set_cell(const struct xb_slotmap *map, const struct xb_entry *entry, uint32_t bit)
@@ -199,11 +188,10 @@ static uint32_t ones_of(const struct xb_lengths *lengths)
 	return ones(lengths->bits[0]) + ones(lengths->bits[1]);
 }
 
-/* Probes of these slots, XB_SHORT6 and XB_OTHERS6. others: the most that the latter may cost. */
-static uint32_t cost(const struct xb_slotmap *map, uint32_t bits, uint32_t others)
+/* Probes of these slots and XB_OTHERS6. others: the most that the latter may cost. */
+static uint32_t cost(uint32_t bits, uint32_t others)
 {
-	return ones(bits & (XB_OTHERS6 - 1)) + ((bits & XB_SHORT6) ? ones_of(&map->others[0]) : 0) +
-	       ((bits & XB_OTHERS6) ? others : 0);
+	return ones(bits & (XB_OTHERS6 - 1)) + ((bits & XB_OTHERS6) ? others : 0);
 }
 
 uint32_t xb_slotmap_mark(const struct xb_slotmap *map, const struct xb_entry *entry)
@@ -212,12 +200,9 @@ uint32_t xb_slotmap_mark(const struct xb_slotmap *map, const struct xb_entry *en
 
 	if (!is_slot(bit))
 		xb_lengthmap_mark(map->others, cell, entry);
-	if (is_short(entry))
-		set_always(map, bit);
-	else if (!(map->slots->always & bit))
+	if (!(map->slots->always & bit))
 		set_cell(map, entry, bit);
-	return cost(map, map->slots->always | cell_of(map, entry),
-		    cell ? ones_of(&map->others[cell]) : 0);
+	return cost(map->slots->always | cell_of(map, entry), ones_of(&map->others[cell]));
 }
 
 bool xb_slotmap_has(const struct xb_slotmap *map, const struct xb_entry *entry)
@@ -225,28 +210,28 @@ bool xb_slotmap_has(const struct xb_slotmap *map, const struct xb_entry *entry)
 	const struct xb_slots6 *slots = map->slots;
 	int slot = slot_of(slots->length, slots->count, entry->length);
 	uint32_t matching = slots->always | (slots->celled ? cell_of(map, entry) : 0);
-	uint32_t bit = entry->length - (is_short(entry) ? 0 : XB_LENGTH_SPLIT);
+	uint32_t bit = entry->length - XB_LENGTH_SPLIT;
 
 	if (slot >= 0)
 		return matching >> slot & 1;
-	return matching & (is_short(entry) ? XB_SHORT6 : XB_OTHERS6) &&
+	return matching & XB_OTHERS6 &&
 	       map->others[others_of(map, entry)].bits[bit / 64] >> bit % 64 & 1;
 }
 
 /* Of the other lengths that one cell has. */
 static uint32_t most_others(const struct xb_slotmap *map)
 {
-	return xb_lengthmap_most(map->others, map->params->length_cells) - ones_of(&map->others[0]);
+	return xb_lengthmap_most(map->others, map->params->length_cells);
 }
 
 uint32_t xb_slotmap_most(const struct xb_slotmap *map)
 {
 	uint32_t always = map->slots->always, others = most_others(map);
-	uint32_t most = cost(map, always, others);
+	uint32_t most = cost(always, others);
 
 	for (uint32_t i = 0; i < map->params->cell_words; i++)
 		for (uint64_t cells = map->cells[i]; cells; cells >>= 8) {
-			uint32_t probes = cost(map, always | (cells & 0xff), others);
+			uint32_t probes = cost(always | (cells & 0xff), others);
 
 			most = probes > most ? probes : most;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which IPv6 prefix lengths a source can match: slots, cells, and the table of lengths that have no
- * slot, as struct xb_slots6 says. Bits are set, never cleared, each when what is in front of it can
- * be found. */
+/* Which IPv6 prefix lengths from /33 on a source can match: slots, cells, and the table of lengths
+ * that have no slot, as struct xb_slots6 says. Bits are set, never cleared, each when what is in
+ * front of it can be found. */
 #ifndef XB_FILTER_SLOTMAP_H
 #define XB_FILTER_SLOTMAP_H
 
@@ -31,8 +31,7 @@ struct xb_slotmap_plan xb_slotmap_plan(const struct xb_entry *entries, size_t co
 /* Gives the lengths of a plan their slots. The tables are empty. */
 void xb_slotmap_begin(const struct xb_slotmap *map, const struct xb_slotmap_plan *plan);
 
-/* Has packets look for the entry. Returns how many probes a source there now costs; what a length
- * below XB_LENGTH_SPLIT costs all others it does not know. */
+/* Has packets look for the entry. Returns how many probes a source there now costs. */
 uint32_t xb_slotmap_mark(const struct xb_slotmap *map, const struct xb_entry *entry);
 
 /* Whether a packet from the entry looks for its length. */

@@ -42,7 +42,7 @@ TEST(a_store_without_keys)
 
 	none.host4 = none.net6 = none.names = (struct xb_geometry){0};
 	none.confirm4 = none.confirm6 = none.confirm_names = (struct xb_buckets){0};
-	none.allow_names = none.prefix4 = none.confirm = 0;
+	none.allow_names = none.prefix4 = none.prefix6_pages = none.confirm = 0;
 	none.length_cells = none.cell_words = none.length_probes = 0;
 	none.layout = XB_GENERATION_LAYOUT;
 	assert_memory_equal(&params, &none, sizeof(params));
@@ -81,6 +81,7 @@ TEST(only_what_is_listed_has_a_stage)
 		demand.names_keys = bits & 4 ? 100 : 0;
 		demand.confirm = bits & 8;
 		demand.prefix4 = bits & 1;
+		demand.prefix6_pages = bits & 2 ? 7 : 0;
 		demand.allow_names = 7;
 		params = sized(&demand);
 		assert_int_equal(params.host4.blocks != 0, (bits & 1) != 0);
@@ -93,6 +94,7 @@ TEST(only_what_is_listed_has_a_stage)
 		assert_int_equal(params.confirm_names.parts != 0, (bits & 4) != 0);
 		assert_int_equal(params.allow_names, bits & 4 ? 1024 + 2 * 7 : 0);
 		assert_int_equal(params.prefix4, bits & 1);
+		assert_int_equal(params.prefix6_pages, bits & 2 ? 7 : 0);
 		assert_int_equal(params.confirm, (bits & 8) != 0);
 	}
 }

@@ -23,7 +23,7 @@ static int begin(void **state)
 	memset(&generation, 0, sizeof(generation));
 	generation.header = &counters;
 	params->host4 = params->net6 = params->names = params->scoped = bloom;
-	params->prefix4 = 1;
+	params->prefix4 = params->prefix6_pages = 1;
 	params->scopes.identity[3] = 77;
 	params->confirm_names = params->confirm_scoped =
 		xb_size_exact((uint64_t)4 * CAPACITY, XB_SLOTS_HASH);
@@ -77,10 +77,11 @@ TEST(each_change_needs_its_stage)
 		const char *entry;
 		uint32_t *stage;
 	} rows[] = {
-		{"192.0.2.1", &params->host4.blocks},  {"192.0.2.0/25", &params->host4.blocks},
-		{"192.0.2.0/24", &params->prefix4},    {"0.0.0.0/0", &params->prefix4},
-		{"2001:db8::1", &params->net6.blocks}, {"2001:db8::/32", &params->net6.blocks},
-		{"a.example", &params->names.blocks},  {"=a.example", &params->names.blocks},
+		{"192.0.2.1", &params->host4.blocks},	   {"192.0.2.0/25", &params->host4.blocks},
+		{"192.0.2.0/24", &params->prefix4},	   {"0.0.0.0/0", &params->prefix4},
+		{"2001:db8::1", &params->net6.blocks},	   {"2001:db8::/33", &params->net6.blocks},
+		{"2001:db8::/32", &params->prefix6_pages}, {"::/0", &params->prefix6_pages},
+		{"a.example", &params->names.blocks},	   {"=a.example", &params->names.blocks},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
