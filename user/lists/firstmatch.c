@@ -174,7 +174,7 @@ int xb_first_match_resolve(struct xb_first_match *rules, struct xb_outcome *outc
 		return 0;
 	qsort(rules->asked, rules->count, sizeof(*rules->asked), compare);
 	for (int i = 0; i < HEAPS; i++) {
-		sweep.heaps[i].asked = xb_array_alloc(rules->count, sizeof(*sweep.heaps[i].asked));
+		sweep.heaps[i].asked = xb_array_alloc(rules->count, sizeof(void *));
 		if (!sweep.heaps[i].asked)
 			error = xb_out_of_memory();
 	}
