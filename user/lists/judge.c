@@ -98,12 +98,13 @@ static int keep_more(struct walk *walk, const struct xb_entry *entry, bool exact
 {
 	struct xb_item item = {.entry = *entry, .meant = true};
 	uint64_t lines = walk->file->lines;
-	uint8_t form[XB_NAME_BYTES + 1];
 	int error;
 
 	item.entry.kind = kind;
 	line = line ?: entry->line;
 	if (exact && !is_exact(entry)) {
+		uint8_t form[XB_NAME_BYTES + 1];
+
 		memcpy(form, entry->name, entry->length);
 		form[item.entry.length++] = 0;
 		item.entry.name = xb_arena_copy(&walk->file->names, form, item.entry.length);
