@@ -127,7 +127,9 @@ class Reading:
         self.refused = done.stderr.strip() if done.returncode else None
         said = [json.loads(line) for line in done.stdout.splitlines()]
         self.notes = [(one["line"], one["note"]) for one in said if "note" in one]
-        self.entries = {one["entry"]: not one["passes"] for one in said if "entry" in one}
+        # An exception has "!" in front.
+        self.entries = {one["entry"].lstrip("!"): not (one["passes"] or one["entry"].startswith("!"))
+                        for one in said if "entry" in one}
         self._networks = [ipaddress.ip_network(entry) for entry, listed in self.entries.items()
                           if listed and re.match(r"[0-9a-f.:]+(/\d+)?$", entry) and not entry.isalpha() and
                           self._is_network(entry)]
