@@ -75,7 +75,7 @@ t_machine()
 	exits 0 attach x0
 	passes "${free[@]}" "${bad[@]}"
 	refused import "$T/text" --list fw
-	complains 'text:.*: the file has rules, .*`nft -j list ruleset \| bloomctl import -` reads them'
+	complains 'text:.*: the file has rules, .*`nft -j list ruleset \| bloomctl import -` gives what nft has loaded'
 	exits 0 import - --list fw --include-bogons <"$T/list"
 	has fw '10.77.0.3 10.77.0.5 10.77.3.200 fd77::3 fd77::3:0:0:0/80'
 	complains 'f2b-chain handle [0-9]+. refuses only under a condition, a port or protocol'

@@ -42,6 +42,7 @@ enum xb_advice {
 	XB_ADVICE_SKIP_BAD,	 /* a line or value of a list is wrong */
 	XB_ADVICE_SCOPE,	 /* sources are refused at some ports alone */
 	XB_ADVICE_ALLOW_ONLY,	 /* all sources are refused that are not named */
+	XB_ADVICE_PIPE,		 /* behind a command that writes what can be read */
 	XB_ADVICE_BELOW,	 /* names of a file stand for themselves alone */
 	XB_ADVICE_ALLOW,	 /* what lets an address pass */
 };

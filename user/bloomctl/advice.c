@@ -124,6 +124,8 @@ const char *advice_words(enum xb_advice advice)
 		return " (--json-path PATH)";
 	case XB_ADVICE_SET:
 		return " with --set";
+	case XB_ADVICE_PIPE:
+		return " | bloomctl import -";
 	case XB_ADVICE_PLACES:
 		return " (--country, --not-country, --continent, --asn, --mmdb-path)";
 	case XB_ADVICE_BELOW:

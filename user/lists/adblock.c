@@ -173,8 +173,8 @@ static int keep_rule(struct xb_listfile *file, const struct rule *rule)
 static int refuse_exception(struct xb_reading *reading, const char *line)
 {
 	reading->hopeless = true;
-	return xb_input_error("'%s' may let pass any name that the file lists: import a file "
-			      "without it",
+	return xb_input_error("'%s' may let pass any name that the file lists; leave it out "
+			      "of the file if it is to be read",
 			      XB_SHOW(line));
 }
 

@@ -451,7 +451,7 @@ static int refuse_partial(struct xb_reading *reading, const char *domain)
 {
 	reading->hopeless = true;
 	return xb_input_error("'%s': a pattern within a label decides about names of other lines; "
-			      "import a file without it",
+			      "leave it out of the file if it is to be read",
 			      XB_SHOW(domain));
 }
 
@@ -569,8 +569,8 @@ static int parse_smartdns(struct xb_reading *reading, char *text)
 	word = xb_line_word(&rest);
 	if (is_among(word, "group-begin\0client-rules\0")) {
 		reading->hopeless = true;
-		return xb_input_error("'%s': some lines hold for some clients only; import a file "
-				      "of those that hold for all",
+		return xb_input_error("'%s': some lines hold for some clients only; the file may "
+				      "only have those that hold for all",
 				      XB_SHOW(shown));
 	}
 	if (is_among(word, "conf-file\0hosts-file\0"))

@@ -652,8 +652,8 @@ static int check_family(struct command *command, const char *text)
 	}
 	if (iptables->family && (iptables->family == IPV6) != ipv6)
 		return xb_input_error(
-			"'%s' is of another family than the addresses before it: import "
-			"what iptables-save and ip6tables-save write each by itself",
+			"'%s' is of another family than the addresses before it: what "
+			"iptables-save and ip6tables-save write has to be a file each",
 			XB_SHOW(text));
 	iptables->family = ipv6 ? IPV6 : IPV4;
 	return 0;

@@ -12,7 +12,8 @@
 #include "lists/addresstext.h"
 #include "lists/line.h"
 
-#define READABLE "`nft -j list ruleset | bloomctl import -` reads what nft has loaded"
+/* With the words of XB_ADVICE_PIPE. */
+#define READABLE "`nft -j list ruleset%s` gives what nft has loaded"
 
 /* --- tokens --- */
 
@@ -147,20 +148,21 @@ static int refuse(const struct nft_text *text)
 	if (text->token == OPEN_QUOTE)
 		return xb_input_error("an open quote");
 	if (text->token == NEWLINE)
-		return xb_input_error("a line that ends too early; " READABLE);
+		return xb_input_error("a line that ends too early; " READABLE,
+				      xb_advice(XB_ADVICE_PIPE));
 	return xb_input_error("'%s' is not what a listing of sets has; " READABLE,
 			      xb_utf8_show(text->start,
 					   text->size < XB_SHOWN ? text->size : XB_SHOWN, shown,
-					   sizeof(shown)));
+					   sizeof(shown)),
+			      xb_advice(XB_ADVICE_PIPE));
 }
 
 /* Rules, and what only nft can resolve. */
 static int refuse_rules(const struct nft_text *text, const char *what)
 {
 	text->reading->hopeless = true;
-	return xb_input_error("%s; `nft -j list ruleset | bloomctl import -` reads them, and `nft "
-			      "list set FAMILY TABLE SET` writes one set",
-			      what);
+	return xb_input_error("%s; " READABLE ", and `nft list set FAMILY TABLE SET` one set", what,
+			      xb_advice(XB_ADVICE_PIPE));
 }
 
 /* --- values --- */

@@ -206,7 +206,7 @@ static int refuse_views(struct xb_reading *reading, const char *comment)
 	reading->hopeless = true;
 	return xb_input_error(
 		"clients with a view of their own have other zones, so no name here is "
-		"refused to all; import the file without its views");
+		"refused to all; without its views the file can be read");
 }
 
 /* --- words --- */
