@@ -258,7 +258,7 @@ t_the_fetching_program_taken_over()
 	local wanted
 
 	begin
-	take_over bloomd-fetch -lcurl -lseccomp -lz -ljansson
+	take_over bloomd-fetch user/base/duration.c -lcurl -lseccomp -lz -ljansson
 	configure 'every = 1h'
 	# It tries at the start, too: then it finds none of these places, and writes nowhere.
 	echo "- - - - $T/none/written open" >"$T/bin/taken.places"

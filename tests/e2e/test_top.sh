@@ -60,7 +60,7 @@ t_json()
 		("10.77.0.3", 50, "x0", "listed_ipv4_host"), ("fd77::3", 30, "x0", "listed_ipv6"),
 		("10.77.0.4", 20, "x0", "listed_ipv4_host")]'
 	json '{s["entry"] == s["source"] and s["lists"][0]["name"] + s["lists"][0]["comment"] for s in d["sources"]} == {"scansa scanner"}'
-	json 'd["lists"] == [{"name": "scans", "entries": 3, "verdict": "drop"}]'
+	json 'd["lists"] == [{"name": "scans", "entries": 3, "exceptions": 0, "verdict": "drop"}]'
 	[[ $(budget) -eq 0 ]] || fail "a budget of $(budget) is left"
 }
 

@@ -107,7 +107,8 @@ static void list_and_check(const uint8_t *lengths, size_t count, size_t each, si
 	}
 	check(entries, all);
 	last = rig_generation(&rig);
-	/* None of this was a reason to build anew: the first have lengths up to /32 and beyond, if any has. */
+	/* None of this was a reason to build anew: the first have lengths up to /32 and beyond, if
+	 * any has. */
 	assert_int_equal(first->params.generation, last->params.generation);
 	assert_true(rig_matches_rebuild(&rig));
 	xb_generation_close(first);

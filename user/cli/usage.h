@@ -5,7 +5,7 @@
 
 #include "cli/verb.h"
 
-#define USAGE_BYTES 512
+#define USAGE_BYTES 1024
 
 /* "add ENTRY... [--list NAME] ..."; returns out. */
 const char *usage_line(const struct verb *verb, char out[USAGE_BYTES]);

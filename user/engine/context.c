@@ -129,8 +129,7 @@ int xb_writer_check_room(struct xb_writer *writer)
 {
 	const struct xb_meta *meta = &writer->txn->meta;
 	const struct xb_totals *totals = &meta->totals;
-	uint64_t keys =
-		totals->host4_keys + totals->net6 + totals->names + totals->exceptions;
+	uint64_t keys = totals->host4_keys + totals->net6 + totals->names + totals->exceptions;
 
 	if (writer->txn->classes & ~XB_CLASSES_ALL) /* each may have all addresses */
 		keys = (keys + totals->prefix4) * XB_CLASSES;

@@ -39,10 +39,9 @@ static bool read_secret(const char *path, char secret[FETCH_SECRET_MAX],
 	if (got < 0 || got == FETCH_SECRET_MAX) {
 		*secret = '\0';
 		result_set(result, FETCH_NO_KEY, "cannot read %s: %s", path,
-			   got < 0 && errno == EPERM
-				   ? "others than root can read it"
-			   : got < 0 ? strerror(errno)
-				     : "it is too large");
+			   got < 0 && errno == EPERM ? "others than root can read it"
+			   : got < 0		     ? strerror(errno)
+						     : "it is too large");
 		return false;
 	}
 	while (got && strchr("\r\n \t", secret[got - 1]))
