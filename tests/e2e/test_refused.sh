@@ -335,7 +335,7 @@ t_host_bits()
 	printf '# list\n198.51.100.9/24\n' >"$T/list"
 	exits 0 import "$T/list" --include-bogons
 	[[ $(wc -l <"$T/err") -eq 1 ]]
-	complains 'first: 198.51.100.9/24, .*:2\)'
+	complains ':2: 1 prefix has host bits set .*first: 198.51.100.9/24\)'
 }
 
 # Lines of 128 bytes: what fits into a page of a full disk would be a whole text.

@@ -216,8 +216,8 @@ t_notes_as_json()
 	ctl add 203.0.114.1
 	notes '203.0.114.1 has no entry of its own any more' del 203.0.114.1
 	printf 'a.example\nb..example\n' >"$T/list"
-	notes '1 lines were not understood' import "$T/list" --list one
-	notes '1 lines were not understood' import "$T/list" --list one --dry-run
+	notes '1 line was left out' import "$T/list" --list one
+	notes '1 line was left out' import "$T/list" --list one --dry-run
 	notes '3 entries left out as bogons' import - --list two <<<$'203.0.113.1\n10.0.0.1\n198.18.0.1'
 	seq 9000 | awk '{print "add 172.16." int($1 / 256) "." $1 % 256}' >"$T/batch"
 	notes 'the filter was full; it now has room for ' batch "$T/batch"
