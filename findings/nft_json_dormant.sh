@@ -3,8 +3,8 @@
 # nft 1.0.6: what does its JSON say of a table that is dormant, and of the interface of a chain at ingress?
 #
 # Guessed: "flags": "dormant", and "dev": "in0", as later versions write them.
-# Seen: "flags" is whatever stands in memory behind the names, such as the name of the next table, and for the last table
-# there is no value at all: that is no JSON any more. "dev" is not written. So a program that reads the dump cannot tell a
+# Seen: "flags" is another word, here the name of the next table, and for the last table there is no value at all: that
+# is no JSON any more. "dev" is not written. So a program that reads the dump cannot tell a
 # dormant table from another by the word, and a dump of a machine with a dormant table may not be readable; the text of
 # `nft list ruleset` says both.
 set -euo pipefail
