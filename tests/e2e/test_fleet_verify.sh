@@ -129,7 +129,7 @@ t_a_server_that_lies()
 	plant b del default 192.0.2.1
 	before=$(listing b)
 	verify b 1
-	spoil chunk setrange 3 x
+	spoil chunk setrange 3 xxxx
 	cannot_verify "chunk 0 of the snapshot is damaged, or of another one"
 	spoil chunk append x
 	cannot_verify "a part of the snapshot has another size than it says"
@@ -137,11 +137,11 @@ t_a_server_that_lies()
 	cannot_verify "a part of the snapshot is not there"
 	plant b put default 192.0.2.1
 	plant b put default 192.0.2.8
-	spoil bloom setrange 3 x
+	spoil bloom setrange 3 xxxx
 	cannot_verify "the Bloom digest of chunk 0 of the snapshot is damaged, or of another one"
 	plant b del default 192.0.2.1
 	plant b del default 192.0.2.8
-	ask_redis setrange 'xb:{test}:snapshot' 40 x >"$T/set"
+	ask_redis setrange 'xb:{test}:snapshot' 40 xxxx >"$T/set"
 	cannot_verify "the manifest of the snapshot is damaged, or of a fleet with another key"
 	ask_redis del 'xb:{test}:snapshot' >"$T/set"
 	ask_redis lpush 'xb:{test}:snapshot' x >"$T/set"
