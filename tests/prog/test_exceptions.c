@@ -64,7 +64,7 @@ static struct said *need(const char *text)
 	assert_true(hsearch_r((ENTRY){one->text, one}, ENTER, &entered, &index_of));
 	if (said_count == said_room) {
 		said_room = said_room ? 2 * said_room : 1024;
-		said = realloc(said, said_room * sizeof(*said));
+		said = realloc(said, said_room * sizeof(struct said *));
 	}
 	return said[said_count++] = one;
 }

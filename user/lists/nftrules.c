@@ -208,7 +208,7 @@ static int take_chain(struct ruleset *rules, const json_t *object)
 {
 	uint32_t number;
 	int error = xb_array_grow(&rules->chains, &rules->chain_room, rules->chain_count + 1,
-				  sizeof(*rules->chains));
+				  sizeof(json_t *));
 
 	if (!error)
 		error = xb_firewall_add_chain(rules->firewall, &number);
