@@ -59,14 +59,14 @@ static struct said *need(const char *text)
 
 	if (one)
 		return one;
-	one = calloc(1, sizeof(*one));
-	snprintf(one->text, sizeof(one->text), "%s", text);
-	assert_true(hsearch_r((ENTRY){one->text, one}, ENTER, &entered, &index_of));
 	if (said_count == said_room) {
 		said_room = said_room ? 2 * said_room : 1024;
 		said = realloc(said, said_room * sizeof(struct said *));
 	}
-	return said[said_count++] = one;
+	one = said[said_count++] = calloc(1, sizeof(*one));
+	snprintf(one->text, sizeof(one->text), "%s", text);
+	assert_true(hsearch_r((ENTRY){one->text, one}, ENTER, &entered, &index_of));
+	return one;
 }
 
 /* Lists that have not decided yet do by what they say here. */

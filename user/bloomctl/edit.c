@@ -90,7 +90,7 @@ static int parse_entry(const char *word, struct xb_edit *edit)
 	uint8_t form[XB_NAME_BYTES];
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry entry;
-	bool host_bits;
+	bool host_bits = false;
 	int error = (edit->terms.allow ? xb_entry_parse : xb_entry_parse_listed)(
 		word, strlen(word), form, &entry, &host_bits);
 

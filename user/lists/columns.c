@@ -78,7 +78,7 @@ static int take_header(struct xb_reading *reading, struct xb_list_columns *colum
 
 	columns->begun = true;
 	for (size_t i = 0; i < choice->columns; i++)
-		named |= *choice->column[i].name;
+		named |= *choice->column[i].name != '\0';
 	if (!named)
 		return is_name(xb_fields_at(&columns->fields, choice->column[0].number));
 	if (!missing)

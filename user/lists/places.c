@@ -176,7 +176,7 @@ static void meet(struct xb_places *places, const struct xb_place *place)
 	if (place->country >= 0)
 		places->met[place->country] = places->met_country = true;
 	places->met_continent |= place->continent >= 0;
-	places->met_asn |= place->asn;
+	places->met_asn |= place->asn != 0;
 }
 
 enum xb_place_verdict xb_places_judge(struct xb_places *places, const struct xb_place *place)
