@@ -73,8 +73,6 @@ int xb_rulings_next(struct xb_txn *txn, struct xb_rulings *rulings)
 		if (!rulings->more)
 			return 0;
 		step_entry(rulings);
-		if (rulings->at.entry.kind == XB_EXCEPT_NAME && !txn->meta.totals.exceptions)
-			continue;
 		error = xb_members_of(txn, &rulings->at.entry, &rulings->at.members);
 		if (error == -ENOENT)
 			rulings->at.members = (struct xb_members){0};
