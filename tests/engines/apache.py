@@ -6,11 +6,11 @@ import web
 PACKAGES = ("apache2-bin",)
 NAMES = False
 MODULES = ("mpm_event", "authz_core", "authz_host", "access_compat", "dir", "env", "setenvif", "authn_core", "alias")
-CONF = "ServerRoot /etc/apache2\nPidFile /work/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
-       "ErrorLog /work/error\nLogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\n" \
-       "MaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /work\nDocumentRoot /work/www\n" + \
+CONF = "ServerRoot /etc/apache2\nPidFile /lists/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
+       "ErrorLog /lists/error\nLogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\n" \
+       "MaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /lists\nDocumentRoot /lists/www\n" + \
        "".join("LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n" % (name, name) for name in MODULES) + \
-       "<Directory /work/www>\nAllowOverride All\n</Directory>\n"
+       "<Directory /lists/www>\nAllowOverride All\n</Directory>\n"
 SECTIONS = ("<Files a>", "<Files \"*.html\">", "<Limit POST>", "<LimitExcept GET>", "<FilesMatch \"^a\">",
             "<IfModule mod_authz_core.c>", "<IfModule !mod_authz_core.c>", "<IfModule mod_x.c>",
             "<IfModule mod_access_compat.c>", "<IfVersion >= 2.4>", "<IfVersion < 2.4>",
@@ -107,7 +107,7 @@ class Apache:
         web.begin(root)
         root.file("conf", CONF)
         root.file("www/.htaccess", "")
-        self.server = root.start("apache2", "-DFOREGROUND", "-f", "/work/conf")
+        self.server = root.start("apache2", "-DFOREGROUND", "-f", "/lists/conf")
         engine.wait_for("apache2", web.listens, self.server)
 
     def refused(self, text, questions):

@@ -59,13 +59,13 @@ class Dnsmasq:
     def __init__(self, root):
         self.root, self.version = root, root.version("dnsmasq-base")
         self.servers = root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-p", "5300",
-                                  "-x", "/work/servers", *["--address=/#/" + each for each in FORWARDS])
+                                  "-x", "/lists/servers", *["--address=/#/" + each for each in FORWARDS])
         engine.wait_for("servers", lambda: engine.ask("probe", port=5300, tries=1, patience=0.2), self.servers)
 
     def refused(self, text, questions):
         self.root.file("conf", text)
-        server = self.root.start("dnsmasq", "-k", "-C", "/work/conf", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1",
-                                 "-x", "/work/pid", "--server=127.0.0.1#5300")
+        server = self.root.start("dnsmasq", "-k", "-C", "/lists/conf", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1",
+                                 "-x", "/lists/pid", "--server=127.0.0.1#5300")
         try:
             engine.wait_for("dnsmasq", lambda: engine.ask("probe", tries=1, patience=0.2), server)
             return {asked for asked in questions if is_refused(asked)}

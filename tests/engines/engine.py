@@ -24,8 +24,8 @@ class Root:
         self.path = os.path.join(ROOT, "build/engines", release)
 
     def file(self, name, text=None):
-        """The path outside of a file in /work of the root; written, if there is text."""
-        path = os.path.join(self.path, "work", name)
+        """The path outside of a file in /lists of the root; written, if there is text."""
+        path = os.path.join(self.path, "lists", name)
         if text is not None:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(text)
@@ -37,7 +37,7 @@ class Root:
                               stderr=subprocess.STDOUT, stdin=options.pop("stdin", subprocess.DEVNULL), **options)
 
     def start(self, *words):
-        """A server in the foreground; its output goes to /work/log."""
+        """A server in the foreground; its output goes to /lists/log."""
         with open(self.file("log"), "wb") as log:
             return subprocess.Popen(["chroot", self.path, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 

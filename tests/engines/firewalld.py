@@ -15,7 +15,7 @@ sys.path.insert(0, "/usr/lib/python3/dist-packages")
 from firewall.core.io.ipset import ipset_reader
 for line in sys.stdin:
     try:
-        read = ipset_reader("set.xml", "/work")
+        read = ipset_reader("set.xml", "/lists")
         said = {"type": read.type, "options": read.options, "entries": read.entries}
     except Exception as error:
         said = {"error": str(error)}

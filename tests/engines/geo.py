@@ -5,12 +5,12 @@ import web
 
 PACKAGES = ("nginx-light",)
 NAMES = False
-CONF = """worker_processes 1; daemon off; master_process off; pid /work/nginx.pid; error_log /work/error.log crit; user root;
+CONF = """worker_processes 1; daemon off; master_process off; pid /lists/nginx.pid; error_log /lists/error.log crit; user root;
 events { worker_connections 64; }
-http { access_log off; client_body_temp_path /work/tmp/b; proxy_temp_path /work/tmp/p; fastcgi_temp_path /work/tmp/f;
-uwsgi_temp_path /work/tmp/u; scgi_temp_path /work/tmp/s;
-include /work/list;
-server { listen 127.0.0.1:8080; listen [::1]:8080; root /work/www; if ($bad) { return 403; } } }
+http { access_log off; client_body_temp_path /lists/tmp/b; proxy_temp_path /lists/tmp/p; fastcgi_temp_path /lists/tmp/f;
+uwsgi_temp_path /lists/tmp/u; scgi_temp_path /lists/tmp/s;
+include /lists/list;
+server { listen 127.0.0.1:8080; listen [::1]:8080; root /lists/www; if ($bad) { return 403; } } }
 """
 
 
@@ -47,7 +47,7 @@ class Geo:
 
     def refused(self, text, questions):
         self.root.file("list", text)
-        server = self.root.start("nginx", "-c", "/work/conf")
+        server = self.root.start("nginx", "-c", "/lists/conf")
         try:
             engine.wait_for("nginx", web.listens, server)
             return web.refused(questions)

@@ -72,7 +72,7 @@ class Dnsmasq:
     def refused(self, text, questions):
         self.root.file("hosts", text)
         server = self.root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1", "-x",
-                                 "/work/pid", "--addn-hosts=/work/hosts", *["--address=/#/" + each for each in FORWARDS])
+                                 "/lists/pid", "--addn-hosts=/lists/hosts", *["--address=/#/" + each for each in FORWARDS])
         try:
             engine.wait_for("dnsmasq", lambda: engine.ask("probe", tries=1, patience=0.2), server)
             given = {asked: engine.ask(asked).addresses + engine.ask(asked, kind=28).addresses for asked in questions}

@@ -124,7 +124,7 @@ class Mmdblookup:
         path, means = ASKED[text]
         self.root.file("list", text)
         # It has no way to ask for several addresses at once.
-        ask = "for one in %s; do echo \"== $one\"; mmdblookup -f /work/list -i $one %s 2>&1; done"
+        ask = "for one in %s; do echo \"== $one\"; mmdblookup -f /lists/list -i $one %s 2>&1; done"
         done = self.root.run("sh", "-c", ask % (" ".join(questions), path))
         found = {}
         for part in done.stdout.split("== ")[1:]:

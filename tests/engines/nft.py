@@ -336,7 +336,7 @@ class Kernel:
 
     def load(self, text):
         """What nft writes of the ruleset."""
-        self.nft("-f", "/work/rules", text="flush ruleset\n" + text)
+        self.nft("-f", "/lists/rules", text="flush ruleset\n" + text)
         return self.nft("-j", "list", "ruleset")
 
     def send(self, door, source, protocol, port):
@@ -386,7 +386,7 @@ class Kernel:
     def refused(self, _text, questions):
         doors = [door for door in DOORS if door == "in0" or '"in1"' in SCRIPT[0]]
         if LISTED:
-            self.nft("-f", "/work/rules", text=(
+            self.nft("-f", "/lists/rules", text=(
                 "add chain %(place)s drops { type filter hook input priority 5; }\n"
                 "add rule %(place)s drops %(who)s @%(name)s drop\n") % LISTED[0])
         self.arrived()

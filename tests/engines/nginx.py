@@ -5,12 +5,12 @@ import web
 
 PACKAGES = ("nginx-light",)
 NAMES = False
-CONF = """worker_processes 1; daemon off; master_process off; pid /work/nginx.pid; error_log /work/error.log crit; user root;
+CONF = """worker_processes 1; daemon off; master_process off; pid /lists/nginx.pid; error_log /lists/error.log crit; user root;
 events { worker_connections 64; }
-http { access_log off; client_body_temp_path /work/tmp/b; proxy_temp_path /work/tmp/p; fastcgi_temp_path /work/tmp/f;
-uwsgi_temp_path /work/tmp/u; scgi_temp_path /work/tmp/s;
-server { listen 127.0.0.1:8080; listen [::1]:8080; root /work/www; error_page 405 =200 /a;
-include /work/list; } }
+http { access_log off; client_body_temp_path /lists/tmp/b; proxy_temp_path /lists/tmp/p; fastcgi_temp_path /lists/tmp/f;
+uwsgi_temp_path /lists/tmp/u; scgi_temp_path /lists/tmp/s;
+server { listen 127.0.0.1:8080; listen [::1]:8080; root /lists/www; error_page 405 =200 /a;
+include /lists/list; } }
 """
 BLOCKS = ("location /a", "location = /b.html", "location ~ x", "if ($request_method = POST)", "location /")
 OTHERS = ("return 404;", "return 200;", "return 403;", "add_header X \"#; deny 203.0.113.3;\";", "autoindex on;",
@@ -57,7 +57,7 @@ class Nginx:
 
     def refused(self, text, questions):
         self.root.file("list", text)
-        server = self.root.start("nginx", "-c", "/work/conf")
+        server = self.root.start("nginx", "-c", "/lists/conf")
         try:
             engine.wait_for("nginx", web.listens, server)
             return web.refused(questions)

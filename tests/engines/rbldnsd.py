@@ -103,7 +103,7 @@ class Rbldnsd:
         self.put("list", text)
         self.put("probe", HEAD % "dnset" + "probe\n")
         kind = text[2:text.index("\n")]
-        server = self.root.start("rbldnsd", "-n", "-u", "nobody", "-r", "/work/rbldnsd", "-b", "127.0.0.1/%d" % PORT,
+        server = self.root.start("rbldnsd", "-n", "-u", "nobody", "-r", "/lists/rbldnsd", "-b", "127.0.0.1/%d" % PORT,
                                  "probe.test:dnset:probe", "%s:%s:list" % (ZONE, kind))
         asked = {queried(question): question for question in questions}
         try:

@@ -75,8 +75,8 @@ PROBE = "probe CNAME .\n"
 
 class Bind(zones.Resolver):
     def start(self, zone):
-        conf = self.put("conf", """options { directory "/work"; listen-on port %d { 127.0.0.1; }; listen-on-v6 { none; };
-            pid-file none; session-keyfile none; managed-keys-directory "/work/%s"; recursion yes; forward only;
+        conf = self.put("conf", """options { directory "/lists"; listen-on port %d { 127.0.0.1; }; listen-on-v6 { none; };
+            pid-file none; session-keyfile none; managed-keys-directory "/lists/%s"; recursion yes; forward only;
             forwarders { %s; }; dnssec-validation no; empty-zones-enable no; max-cache-size 4M;
             response-policy { zone "rpz.test"; } qname-wait-recurse no; };
             controls { }; zone "rpz.test" { type primary; file "%s"; };\n""" %
@@ -88,7 +88,7 @@ class Unbound(zones.Resolver):
     def start(self, zone):
         conf = self.put("conf", """server:
             module-config: "respip iterator"\n interface: 127.0.0.1@%d\n do-daemonize: no\n chroot: ""\n username: ""
-            directory: "/work"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
+            directory: "/lists"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
             rpz:\n name: rpz.test\n zonefile: %s
             forward-zone:\n name: .\n forward-addr: %s\n""" % (self.port, zone, zones.UPSTREAM))
         return self.root.start("unbound", "-d", "-c", conf)
@@ -98,10 +98,10 @@ class Recursor(zones.Resolver):
     def start(self, zone):
         rules = self.put("rules", 'rpzFile("%s", {policyName="rpz.test"})\n' % zone)
         self.put("recursor.conf", """local-address=127.0.0.1\nlocal-port=%d\nforward-zones-recurse=.=%s\nlua-config-file=%s
-socket-dir=/work/%s\ndaemon=no\ndisable-syslog=yes\nthreads=1\npdns-distributes-queries=no\ndnssec=off\nsetuid=root
+socket-dir=/lists/%s\ndaemon=no\ndisable-syslog=yes\nthreads=1\npdns-distributes-queries=no\ndnssec=off\nsetuid=root
 setgid=root\nsecurity-poll-suffix=\ndont-query=\nexport-etc-hosts=no\nallow-from=127.0.0.0/8\n""" %
                  (self.port, zones.UPSTREAM, rules, self.package))
-        words = ["pdns_recursor", "--config-dir=/work/" + self.package]
+        words = ["pdns_recursor", "--config-dir=/lists/" + self.package]
         return self.root.start(*words, *["--enable-old-settings"] * (self.root.release != "bookworm"))
 
 
@@ -122,7 +122,7 @@ policy.add(function(state, query)
     local action = zone(state, query)
     return (action == nil or action == policy.PASS) and forward or action
 end)\n""" % (self.port, zone, zones.UPSTREAM))
-        return self.root.start("kresd", "-n", "-c", conf, "/work/" + self.package)
+        return self.root.start("kresd", "-n", "-c", conf, "/lists/" + self.package)
 
 
 def engines(root):

@@ -56,14 +56,14 @@ class Smartdns:
         self.root, self.version = root, root.version("smartdns")
         self.old = "smartdns 40" in self.version
         self.servers = root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-p", "5300",
-                                  "-x", "/work/servers", *["--address=/#/" + each for each in FORWARDS])
+                                  "-x", "/lists/servers", *["--address=/#/" + each for each in FORWARDS])
         engine.wait_for("servers", lambda: engine.ask("probe", port=5300, tries=1, patience=0.2), self.servers)
 
     def refused(self, text, questions):
         if self.old and re.search(r"/[*-]|,", text):
             return set(questions)
         self.root.file("conf", text + OURS)
-        server = self.root.start("smartdns", "-f", "-c", "/work/conf", "-p", "/work/pid")
+        server = self.root.start("smartdns", "-f", "-c", "/lists/conf", "-p", "/lists/pid")
         try:
             engine.wait_for("smartdns", lambda: engine.ask("probe", tries=1, patience=0.2), server)
             return {asked for asked in questions if is_refused(asked)}

@@ -74,7 +74,7 @@ class Unbound(zones.Resolver):
     def start(self, path):
         conf = self.put("conf", """server:
             module-config: "iterator"\n define-tag: "t u"\n interface: 127.0.0.1@%d\n do-daemonize: no\n chroot: ""
-            username: ""\n directory: "/work"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
+            username: ""\n directory: "/lists"\n pidfile: ""\n use-syslog: no\n do-not-query-localhost: no\n do-ip6: no\n num-threads: 1
             forward-zone:\n name: .\n forward-addr: %s\n include: %s\n""" % (self.port, zones.UPSTREAM, path))
         return self.root.start("unbound", "-d", "-c", conf)
 

@@ -13,8 +13,8 @@ def begin(root):
     """Sources that this machine has, and files to ask for."""
     subprocess.run(["ip", "route", "add", "local", "203.0.113.0/24", "dev", "lo"], check=True)
     subprocess.run(["ip", "-6", "route", "add", "local", "2001:db8::/64", "dev", "lo"], check=True)
-    subprocess.run(["chroot", root.path, "sh", "-c", "mkdir -p /work/www /work/tmp; cd /work/www; "
-                    "echo a | tee a b.html index.html; chmod -R a+rX /work"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["chroot", root.path, "sh", "-c", "mkdir -p /lists/www /lists/tmp; cd /lists/www; "
+                    "echo a | tee a b.html index.html; chmod -R a+rX /lists"], check=True, stdout=subprocess.DEVNULL)
 
 
 def status(source, method, path):

@@ -101,7 +101,7 @@ def refused(server, port, names, failing_is_refused=False):
 
 
 class Resolver:
-    """One that reads /work/PACKAGE/list, and asks the upstream. probe: a line that refuses the name "probe"."""
+    """One that reads /lists/PACKAGE/list, and asks the upstream. probe: a line that refuses the name "probe"."""
 
     def __init__(self, root, package, port, probe):
         self.root, self.port, self.package, self.probe = root, port, package, probe
@@ -114,7 +114,7 @@ class Resolver:
         path = os.path.join(self.folder, file)
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
-        return "/work/%s/%s" % (self.package, file)
+        return "/lists/%s/%s" % (self.package, file)
 
     def start(self, _path):
         raise NotImplementedError
