@@ -10,15 +10,12 @@
 #include <stdio.h>
 
 #include "lists/addresstext.h"
-#include "lists/firewall.h"
-#include "lists/format.h"
+#include "lists/iptablescommand.h"
 #include "lists/line.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define MOST_WORDS	  512
 #define CHAIN_BYTES	  32 /* of a name, NUL included */
 #define TABLE_BYTES	  16
-#define RUN_IT		  "; when it is in force, `iptables-save` writes what is"
 
 /* A chain of a table; commands of ip6tables have tables of their own. */
 struct chain {
@@ -36,29 +33,6 @@ struct xb_list_iptables {
 	bool in_file;			       /* there was such a line */
 	bool is_script;			       /* there was a command with its program */
 	enum { NO_FAMILY, IPV4, IPV6 } family; /* of the addresses in lines without a program */
-};
-
-/* A command that is taken apart. */
-struct command {
-	struct xb_reading *reading;
-	char *words[MOST_WORDS];
-	bool quoted[MOST_WORDS]; /* such a word is no option */
-	size_t count, at;
-	const char *shown; /* as the file writes it */
-	const char *table;
-	bool by_program, ipv6;
-
-	char verb; /* as an option: 'A' */
-	const char *chain, *number, *policy;
-
-	bool negated; /* the option that follows is */
-	bool not_sources, not_destinations, not_range, resets, has_protocol;
-	bool never; /* no packet that arrives is matched */
-	bool goes;
-	char *sources;
-	const char *range, *comment, *target;
-	size_t destinations;
-	struct xb_firewall_rule rule;
 };
 
 /* --- chains --- */
@@ -108,7 +82,7 @@ static int begin(struct xb_reading *reading)
 	return iptables->firewall ? 0 : -EIO;
 }
 
-static struct chain probe(const struct command *command, const char *name)
+static struct chain probe(const struct xb_iptables_command *command, const char *name)
 {
 	struct chain chain = {.ipv6 = command->by_program && command->ipv6};
 
@@ -149,7 +123,7 @@ static bool is_built_in(const char *table, const char *name, bool *arrives)
 	       (!at[size] || strchr(" |", at[size]));
 }
 
-static void set_policy(struct command *command, const struct chain *chain, bool drops)
+static void set_policy(struct xb_iptables_command *command, const struct chain *chain, bool drops)
 {
 	struct xb_firewall_hook hook = {.families = XB_FAMILIES,
 					.drops = drops,
@@ -161,7 +135,7 @@ static void set_policy(struct command *command, const struct chain *chain, bool 
 	xb_firewall_set_hook(command->reading->iptables->firewall, chain->number, &hook);
 }
 
-static int add_chain(struct command *command, const char *name, struct chain **added)
+static int add_chain(struct xb_iptables_command *command, const char *name, struct chain **added)
 {
 	struct xb_list_iptables *iptables = command->reading->iptables;
 	struct chain *chain = calloc(1, sizeof(*chain));
@@ -184,7 +158,7 @@ static int add_chain(struct command *command, const char *name, struct chain **a
 }
 
 /* NULL: there is none. */
-static struct chain *find_chain(const struct command *command, const char *name)
+static struct chain *find_chain(const struct xb_iptables_command *command, const char *name)
 {
 	struct chain like = probe(command, name);
 	void *node = tfind(&like, &command->reading->iptables->by_name, compare_chains);
@@ -194,7 +168,7 @@ static struct chain *find_chain(const struct command *command, const char *name)
 }
 
 /* One that is there, or is from the beginning. */
-static int need_chain(struct command *command, const char *name, struct chain **chain)
+static int need_chain(struct xb_iptables_command *command, const char *name, struct chain **chain)
 {
 	bool arrives;
 
@@ -203,11 +177,11 @@ static int need_chain(struct command *command, const char *name, struct chain **
 		return 0;
 	if (is_built_in(command->table, name, &arrives))
 		return add_chain(command, name, chain);
-	return xb_input_error("there is no chain '%s' in the table %s" RUN_IT, XB_SHOW(name),
-			      command->table);
+	return xb_input_error("there is no chain '%s' in the table %s" XB_IPTABLES_RUN_IT,
+			      XB_SHOW(name), command->table);
 }
 
-static int make_chain(struct command *command, const char *name)
+static int make_chain(struct xb_iptables_command *command, const char *name)
 {
 	struct chain like = probe(command, name), *chain;
 	void *node = tfind(&like, &command->reading->iptables->by_name, compare_chains);
@@ -223,14 +197,14 @@ static int make_chain(struct command *command, const char *name)
 	return xb_firewall_add_chain(command->reading->iptables->firewall, &chain->number);
 }
 
-static bool is_of_table(const struct command *command, const struct chain *chain)
+static bool is_of_table(const struct xb_iptables_command *command, const struct chain *chain)
 {
 	return !strcmp(chain->table, command->table) &&
 	       chain->ipv6 == (command->by_program && command->ipv6);
 }
 
 /* Takes the rules out of all chains of the table, or the chains that users made. */
-static void empty_table(struct command *command, bool rules, bool chains)
+static void empty_table(struct xb_iptables_command *command, bool rules, bool chains)
 {
 	struct xb_list_iptables *iptables = command->reading->iptables;
 
@@ -243,404 +217,10 @@ static void empty_table(struct command *command, bool rules, bool chains)
 	}
 }
 
-/* --- words --- */
-
-static int refuse_script(const struct command *command)
-{
-	return xb_input_error("'%s' is more than a command of iptables" RUN_IT, command->shown);
-}
-
-/* Whether the shell does something else with the character than it stands for. */
-static bool is_of_shell(char character, bool in_quotes)
-{
-	return strchr(in_quotes ? "$`" : "$`|&<>()*?[{~", character);
-}
-
-/* Takes a word to its end: quotes, and what a backslash stands in front of, are put together as the
- * program would see them. *end: the character behind it. */
-static int take_word(struct command *command, char **rest, char *end)
-{
-	bool shell = command->by_program;
-	char *in = *rest, *out = in, quote = '\0';
-
-	if (command->count == MOST_WORDS)
-		return xb_input_error("more than %d words", MOST_WORDS);
-	command->quoted[command->count] = strchr("\"'", *in);
-	command->words[command->count++] = out;
-	for (; *in && (quote || !strchr(shell ? XB_BLANKS ";" : XB_BLANKS, *in)); in++) {
-		if (*in == '\\' && quote != '\'') {
-			if (!*++in)
-				return xb_input_error("the line ends with '\\'" RUN_IT);
-			*out++ = *in;
-		} else if (quote == *in) {
-			quote = '\0';
-		} else if (!quote && (*in == '"' || (*in == '\'' && shell))) {
-			quote = *in;
-		} else if (shell && quote != '\'' && is_of_shell(*in, quote)) {
-			return refuse_script(command);
-		} else {
-			*out++ = *in;
-		}
-	}
-	if (quote)
-		return xb_input_error("an open quote");
-	*end = *in;
-	*rest = in + (*in != '\0');
-	*out = '\0';
-	return 0;
-}
-
-/* The words of one command; *rest is behind it. */
-static int take_words(struct command *command, char **rest)
-{
-	bool shell = command->by_program;
-	char end = ' ';
-	int error = 0;
-
-	while (!error) {
-		*rest += strspn(*rest, XB_BLANKS);
-		if (!**rest || (shell && (**rest == '#' || end == ';')))
-			break;
-		if (shell && (**rest == ';' || !strncmp(*rest, "&&", 2))) {
-			*rest += **rest == ';' ? 1 : 2;
-			break;
-		}
-		error = take_word(command, rest, &end);
-	}
-	if (shell && **rest == '#')
-		*rest += strlen(*rest);
-	return error;
-}
-
-/* The next word, unless it is an option; NULL: there is none. */
-static char *take_value(struct command *command)
-{
-	size_t at = command->at;
-
-	if (at == command->count || (!command->quoted[at] && (*command->words[at] == '-' ||
-							      !strcmp(command->words[at], "!"))))
-		return NULL;
-	return command->words[command->at++];
-}
-
-static char *take_number(struct command *command)
-{
-	const char *word = command->at < command->count ? command->words[command->at] : "";
-
-	return *word && !word[strspn(word, XB_DIGITS)] ? take_value(command) : NULL;
-}
-
-/* --- options --- */
-
-/* Keeps what the rule asks for besides its source: the first that no scope can have, else the
- * first.
- */
-static void add_condition(struct command *command, const char *words, bool for_service)
-{
-	struct xb_firewall_rule *rule = &command->rule;
-
-	if (rule->condition && !rule->for_service)
-		return;
-	rule->condition = words;
-	rule->for_service = for_service;
-}
-
-/* With a name in quotes; it lasts as long as the file. */
-static int add_named_condition(struct command *command, const char *before, const char *name,
-			       const char *behind)
-{
-	char words[128];
-	const char *kept;
-
-	snprintf(words, sizeof(words), "%s'%s'%s", before, XB_SHOW(name), behind);
-	kept = xb_arena_copy(&command->reading->file->names, words, strlen(words) + 1);
-	if (!kept)
-		return -EIO;
-	add_condition(command, kept, false);
-	return 0;
-}
-
-static int take_match(struct command *command, const char *name)
-{
-	/* Those that ask for nothing by themselves. */
-	static const char *const silent[] = {"comment", "iprange", "set",	"tcp",	    "udp",
-					     "icmp",	"icmp6",   "ipv6-icmp", "multiport"};
-	static const struct {
-		const char *name, *words;
-	} known[] = {{"conntrack", "the state of a connection"},
-		     {"state", "the state of a connection"},
-		     {"limit", "a rate"},
-		     {"hashlimit", "a rate"},
-		     {"recent", "what was seen before"},
-		     {"mark", "a mark"},
-		     {"mac", "a hardware address"}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		if (!strcmp(silent[i], name))
-			return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (strcmp(known[i].name, name) != 0)
-			continue;
-		add_condition(command, known[i].words, false);
-		return 0;
-	}
-	return add_named_condition(command, "the match ", name, "");
-}
-
-static int take_protocol(struct command *command, const char *name)
-{
-	static const char *const services[] = {"tcp",	"udp", "icmp", "ipv6-icmp", "icmpv6",
-					       "icmp6", "6",   "17",   "1",	    "58"};
-	bool service = false;
-
-	command->has_protocol = true;
-	if (!strcmp(name, "all") || !strcmp(name, "0")) {
-		if (command->negated)
-			return xb_input_error("no protocol at all");
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
-		service |= !strcmp(services[i], name);
-	add_condition(command, "a protocol", service && !command->negated);
-	return 0;
-}
-
-/* What arrives from others does not come over the interface by which a machine speaks to itself. */
-static void take_interface(struct command *command, const char *name)
-{
-	if (strcmp(name, "lo") != 0 && (strcmp(name, "+") != 0 || command->negated))
-		add_condition(command, "an interface", false);
-	command->never |= !strcmp(name, "lo") && !command->negated;
-}
-
-enum kind {
-	VERB, /* first of all, so that zero is one */
-	TABLE,
-	SOURCE,
-	RANGE,
-	JUMP,
-	GOTO,
-	COMMENT,
-	MATCH,
-	SET,
-	INTERFACE,
-	PROTOCOL,
-	DESTINATION,
-	REJECT_WITH,
-	FAMILY4,
-	FAMILY6,
-	PORT,	       /* a condition that a scope can have */
-	AROUND,	       /* says nothing of packets; and so many values */
-	AROUND_NUMBER, /* the same, with a number that may be missing */
-	OTHER,
-};
-
-static const struct option {
-	const char *name;
-	char letter;
-	enum kind kind;
-	unsigned int values;
-	bool negatable;
-} options[] = {
-	{"append", 'A', VERB, 0, false},
-	{"insert", 'I', VERB, 0, false},
-	{"replace", 'R', VERB, 0, false},
-	{"delete", 'D', VERB, 0, false},
-	{"flush", 'F', VERB, 0, false},
-	{"delete-chain", 'X', VERB, 0, false},
-	{"new-chain", 'N', VERB, 0, false},
-	{"policy", 'P', VERB, 0, false},
-	{"zero", 'Z', VERB, 0, false},
-	{"table", 't', TABLE, 1, false},
-	{"source", 's', SOURCE, 1, true},
-	{"src", 0, SOURCE, 1, true},
-	{"src-range", 0, RANGE, 1, true},
-	{"jump", 'j', JUMP, 1, false},
-	{"goto", 'g', GOTO, 1, false},
-	{"comment", 0, COMMENT, 1, false},
-	{"match", 'm', MATCH, 1, false},
-	{"match-set", 0, SET, 2, true},
-	{"in-interface", 'i', INTERFACE, 1, true},
-	{"protocol", 'p', PROTOCOL, 1, true},
-	{"proto", 0, PROTOCOL, 1, true},
-	{"destination", 'd', DESTINATION, 1, true},
-	{"dst", 0, DESTINATION, 1, true},
-	{"dport", 0, PORT, 1, true},
-	{"dports", 0, PORT, 1, true},
-	{"destination-port", 0, PORT, 1, true},
-	{"destination-ports", 0, PORT, 1, true},
-	{"ipv4", '4', FAMILY4, 0, false},
-	{"ipv6", '6', FAMILY6, 0, false},
-	{"reject-with", 0, REJECT_WITH, 1, false},
-	{"log-prefix", 0, AROUND, 1, false},
-	{"nflog-prefix", 0, AROUND, 1, false},
-	{"log-level", 0, AROUND, 1, false},
-	{"set-counters", 'c', AROUND, 2, false},
-	{"verbose", 'v', AROUND, 0, false},
-	{"numeric", 'n', AROUND, 0, false},
-	{"wait", 'w', AROUND_NUMBER, 0, false},
-	{"wait-interval", 'W', AROUND, 1, false},
-};
-
-/* NULL: none of those. Long ones may be cut short, as for getopt_long(3). */
-static const struct option *find_option(const char *word)
-{
-	size_t size = strlen(word + 2);
-
-	for (size_t i = 0; word[1] != '-' && i < ARRAY_SIZE(options); i++)
-		if (options[i].letter == word[1] && !word[2])
-			return &options[i];
-	for (size_t i = 0; word[1] == '-' && i < ARRAY_SIZE(options); i++)
-		if (!strcmp(options[i].name, word + 2))
-			return &options[i];
-	for (size_t i = 0; word[1] == '-' && size > 1 && i < ARRAY_SIZE(options); i++)
-		if (!strncmp(options[i].name, word + 2, size))
-			return &options[i];
-	return NULL;
-}
-
-/* -A CHAIN, -I CHAIN [NUMBER], -P CHAIN TARGET, ... */
-static int take_verb(struct command *command, char letter)
-{
-	if (command->verb)
-		return xb_input_error("two commands at once");
-	command->verb = letter;
-	command->chain = take_value(command);
-	if (command->chain && strchr("IRD", letter))
-		command->number = take_number(command);
-	if (command->chain && letter == 'P')
-		command->policy = take_value(command);
-	if (!command->chain && !strchr("FXZ", letter))
-		return xb_input_error("'-%c' without a chain", letter);
-	return 0;
-}
-
-static int set_text(const char **text, const char *value)
-{
-	if (*text)
-		return xb_input_error("'%s' and '%s' in one rule", XB_SHOW(*text), XB_SHOW(value));
-	*text = value;
-	return 0;
-}
-
-static int take_sources(struct command *command, char *value)
-{
-	if (command->sources)
-		return xb_input_error("two sources, '%s' and '%s', in one rule",
-				      XB_SHOW(command->sources), XB_SHOW(value));
-	command->sources = value;
-	command->not_sources = command->negated;
-	return 0;
-}
-
-/* Each of several is a rule, and so is each source for it. */
-static void take_destinations(struct command *command, const char *value)
-{
-	command->destinations = 1;
-	command->not_destinations = command->negated;
-	for (; *value; value++)
-		command->destinations += *value == ',';
-	add_condition(command, "a destination", false);
-}
-
-static int take_known(struct command *command, const struct option *option, char *value)
-{
-	switch (option->kind) {
-	case VERB:
-		return take_verb(command, option->letter);
-	case TABLE:
-		command->table = value;
-		return command->by_program ? 0 : xb_input_error("a table in a line of one");
-	case SOURCE:
-		return take_sources(command, value);
-	case RANGE:
-		command->not_range = command->negated;
-		return set_text(&command->range, value);
-	case JUMP:
-	case GOTO:
-		command->goes = option->kind == GOTO;
-		return set_text(&command->target, value);
-	case COMMENT:
-		return set_text(&command->comment, value);
-	case MATCH:
-		return take_match(command, value);
-	case SET:
-		return add_named_condition(command, "the set ", value,
-					   ", which is not in the file (`ipset save` writes it)");
-	case INTERFACE:
-		take_interface(command, value);
-		return 0;
-	case PROTOCOL:
-		return take_protocol(command, value);
-	case DESTINATION:
-		take_destinations(command, value);
-		return 0;
-	case REJECT_WITH:
-		command->resets = !strcmp(value, "tcp-reset") || !strcmp(value, "tcp-rst");
-		return 0;
-	case FAMILY4:
-	case FAMILY6:
-		command->rule.families = option->kind == FAMILY4 ? XB_FAMILY4 : XB_FAMILY6;
-		return 0;
-	case PORT:
-		add_condition(command, "a port", !command->negated);
-		return 0;
-	case AROUND_NUMBER:
-		take_number(command);
-		return 0;
-	case AROUND:
-	case OTHER:
-		break;
-	}
-	return 0;
-}
-
-static int take_option(struct command *command, const char *word)
-{
-	static const struct option other = {.kind = OTHER};
-	const struct option *option = find_option(word) ?: &other;
-	char *value = NULL, *more;
-
-	if (command->negated && option->kind != OTHER && !option->negatable)
-		return xb_input_error("'!' in front of '%s'", XB_SHOW(word));
-	for (unsigned int i = 0; i < option->values; i++) {
-		more = command->at < command->count ? command->words[command->at++] : NULL;
-		if (!more)
-			return xb_input_error("'%s' without its value", XB_SHOW(word));
-		value = value ?: more;
-	}
-	if (option->kind != OTHER)
-		return take_known(command, option, value);
-	while (take_value(command))
-		;
-	return add_named_condition(command, "", word, "");
-}
-
-static int take_options(struct command *command)
-{
-	int error = 0;
-
-	while (!error && command->at < command->count) {
-		const char *word = command->words[command->at];
-
-		if (command->quoted[command->at] || !strcmp(word, "-") ||
-		    (*word != '-' && strcmp(word, "!") != 0))
-			return xb_input_error("'%s' belongs to no option", XB_SHOW(word));
-		command->at++;
-		if (*word == '!') {
-			command->negated = true;
-			continue;
-		}
-		error = take_option(command, word);
-		command->negated = false;
-	}
-	return error;
-}
-
 /* --- sources --- */
 
 /* An address of the family that others in the file have. */
-static int check_family(struct command *command, const char *text)
+static int check_family(struct xb_iptables_command *command, const char *text)
 {
 	struct xb_list_iptables *iptables = command->reading->iptables;
 	bool ipv6 = strchr(text, ':');
@@ -676,7 +256,8 @@ static int read_mask(const char *text)
 }
 
 /* "ADDRESS", "ADDRESS/LENGTH", "ADDRESS/MASK". *holes: the mask has some; the span is all then. */
-static int read_source(struct command *command, const char *text, struct xb_span *span, bool *holes)
+static int read_source(struct xb_iptables_command *command, const char *text, struct xb_span *span,
+		       bool *holes)
 {
 	const char *slash = strchr(text, '/');
 	char plain[XB_ENTRY_TEXT];
@@ -699,7 +280,7 @@ static int read_source(struct command *command, const char *text, struct xb_span
 	return xb_addresses_span(command->reading->file, plain, span);
 }
 
-static int add_match(struct command *command, bool negated, uint32_t *set)
+static int add_match(struct xb_iptables_command *command, bool negated, uint32_t *set)
 {
 	struct xb_firewall_rule *rule = &command->rule;
 	int error = xb_firewall_add_set(command->reading->iptables->firewall, set);
@@ -708,7 +289,7 @@ static int add_match(struct command *command, bool negated, uint32_t *set)
 	return error;
 }
 
-static int add_to_set(struct command *command, uint32_t set, const struct xb_span *span)
+static int add_to_set(struct xb_iptables_command *command, uint32_t set, const struct xb_span *span)
 {
 	struct xb_listfile *file = command->reading->file;
 	struct xb_item like = {.entry.line = (uint32_t)file->lines};
@@ -720,7 +301,7 @@ static int add_to_set(struct command *command, uint32_t set, const struct xb_spa
 }
 
 /* "FIRST-LAST" or one address. One that ends before it begins has none in it. */
-static int match_range(struct command *command)
+static int match_range(struct xb_iptables_command *command)
 {
 	char *dash = strchr(command->range, '-');
 	struct xb_span first, last;
@@ -742,7 +323,7 @@ static int match_range(struct command *command)
 	return add_to_set(command, set, &first);
 }
 
-static int match_source(struct command *command, const char *text)
+static int match_source(struct xb_iptables_command *command, const char *text)
 {
 	struct xb_span span;
 	uint32_t set;
@@ -752,7 +333,7 @@ static int match_source(struct command *command, const char *text)
 	if (error)
 		return error;
 	if (holes)
-		add_condition(command, "a mask with holes", false);
+		xb_iptables_add_condition(command, "a mask with holes", false);
 	if (holes || (!command->not_sources && !span.first && span.last == ~(xb_address)0))
 		return 0;
 	error = add_match(command, command->not_sources, &set);
@@ -764,7 +345,7 @@ static int match_source(struct command *command, const char *text)
 
 /* --- targets --- */
 
-static int jump(struct command *command)
+static int jump(struct xb_iptables_command *command)
 {
 	struct chain *chain = find_chain(command, command->target);
 
@@ -785,7 +366,7 @@ static bool is_among(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-static int set_verdict(struct command *command)
+static int set_verdict(struct xb_iptables_command *command)
 {
 	/* What these do, they do to a packet that goes on. */
 	static const char *const going_on[] = {
@@ -820,14 +401,14 @@ static int set_verdict(struct command *command)
 	else if (!is_among(going_on, ARRAY_SIZE(going_on), target))
 		return jump(command);
 	if (is_among(perhaps, ARRAY_SIZE(perhaps), target))
-		add_condition(command, "what the target does", false);
+		xb_iptables_add_condition(command, "what the target does", false);
 	return 0;
 }
 
 /* --- commands --- */
 
 /* In front of the rule that has that number, for 'A' behind all. */
-static int put_rule(struct command *command, const struct chain *chain, uint32_t number)
+static int put_rule(struct xb_iptables_command *command, const struct chain *chain, uint32_t number)
 {
 	struct xb_firewall *firewall = command->reading->iptables->firewall;
 	int error = 0;
@@ -841,7 +422,8 @@ static int put_rule(struct command *command, const struct chain *chain, uint32_t
 }
 
 /* Of several sources, each makes a rule. */
-static int put_rules(struct command *command, const struct chain *chain, uint32_t number)
+static int put_rules(struct xb_iptables_command *command, const struct chain *chain,
+		     uint32_t number)
 {
 	const struct xb_firewall_rule plain = command->rule;
 	char *source;
@@ -859,7 +441,7 @@ static int put_rules(struct command *command, const struct chain *chain, uint32_
 }
 
 /* A rule of packets that do not arrive keeps its place, for the numbers of others. */
-static int run_rule(struct command *command, const struct chain *chain, uint32_t number)
+static int run_rule(struct xb_iptables_command *command, const struct chain *chain, uint32_t number)
 {
 	struct xb_firewall_rule *rule = &command->rule;
 	bool several =
@@ -879,19 +461,20 @@ static int run_rule(struct command *command, const struct chain *chain, uint32_t
 	return error ? error : put_rules(command, chain, number);
 }
 
-static int remove_rule(struct command *command, const struct chain *chain, uint32_t number)
+static int remove_rule(struct xb_iptables_command *command, const struct chain *chain,
+		       uint32_t number)
 {
 	struct xb_firewall *firewall = command->reading->iptables->firewall;
 
 	if (!command->number)
 		return xb_input_error(
-			"a rule is deleted by what it says, not by its number" RUN_IT);
+			"a rule is deleted by what it says, not by its number" XB_IPTABLES_RUN_IT);
 	if (!number || xb_firewall_remove_rule(firewall, chain->number, number))
 		return xb_input_error("the chain '%s' has no rule %u", chain->name, number);
 	return 0;
 }
 
-static int run_policy(struct command *command, const struct chain *chain)
+static int run_policy(struct xb_iptables_command *command, const struct chain *chain)
 {
 	bool drops = command->policy && !strcmp(command->policy, "DROP"), arrives;
 
@@ -905,7 +488,7 @@ static int run_policy(struct command *command, const struct chain *chain)
 	return 0;
 }
 
-static int run_on_chain(struct command *command)
+static int run_on_chain(struct xb_iptables_command *command)
 {
 	uint32_t number = command->number ? (uint32_t)strtoul(command->number, NULL, 10) : 0;
 	struct chain *chain;
@@ -940,10 +523,10 @@ static int run_on_chain(struct command *command)
 	}
 }
 
-static int run(struct command *command)
+static int run(struct xb_iptables_command *command)
 {
 	const struct table *table;
-	int error = take_options(command);
+	int error = xb_iptables_take_options(command);
 
 	if (error)
 		return error;
@@ -964,14 +547,15 @@ static int run(struct command *command)
 
 /* --- lines --- */
 
-static int begin_command(struct xb_reading *reading, const char *line, struct command *command)
+static int begin_command(struct xb_reading *reading, const char *line,
+			 struct xb_iptables_command *command)
 {
 	const char *shown = XB_SHOW(line);
 
-	*command = (struct command){.reading = reading,
-				    .table = *reading->iptables->table ? reading->iptables->table
-								       : "filter",
-				    .rule.families = XB_FAMILIES};
+	*command = (struct xb_iptables_command){
+		.reading = reading,
+		.table = *reading->iptables->table ? reading->iptables->table : "filter",
+		.rule.families = XB_FAMILIES};
 	command->shown = xb_arena_copy(&reading->file->names, shown, strlen(shown) + 1);
 	return command->shown ? 0 : -EIO;
 }
@@ -997,7 +581,7 @@ static bool is_program(const char *word, size_t size, bool *ipv6)
 /* Commands of the programs, to the end of the line. */
 static int take_commands(struct xb_reading *reading, char *rest)
 {
-	struct command command;
+	struct xb_iptables_command command;
 	int error = 0;
 
 	reading->iptables->is_script = true;
@@ -1007,14 +591,14 @@ static int take_commands(struct xb_reading *reading, char *rest)
 
 		error = begin_command(reading, rest, &command);
 		if (!error && !is_program(rest, size, &ipv6))
-			return refuse_script(&command);
+			return xb_iptables_refuse_script(&command);
 		if (error)
 			return error;
 		rest += size;
 		command.by_program = true;
 		command.ipv6 = ipv6;
 		command.rule.families = ipv6 ? XB_FAMILY6 : XB_FAMILY4;
-		error = take_words(&command, &rest) ?: run(&command);
+		error = xb_iptables_take_words(&command, &rest) ?: run(&command);
 	}
 	return error;
 }
@@ -1022,7 +606,7 @@ static int take_commands(struct xb_reading *reading, char *rest)
 static int open_table(struct xb_reading *reading, const char *name)
 {
 	struct xb_list_iptables *iptables = reading->iptables;
-	struct command command;
+	struct xb_iptables_command command;
 	int error;
 
 	if (!find_table(name))
@@ -1040,7 +624,7 @@ static int open_table(struct xb_reading *reading, const char *name)
 /* ":CHAIN POLICY [COUNTERS]" */
 static int declare_chain(struct xb_reading *reading, char *line)
 {
-	struct command command;
+	struct xb_iptables_command command;
 	int error = begin_command(reading, line, &command);
 	char *rest = line + 1;
 	const char *name = xb_line_word(&rest), *policy = xb_line_word(&rest);
@@ -1062,13 +646,13 @@ static int declare_chain(struct xb_reading *reading, char *line)
 /* A line of a table, or of `iptables -S`. */
 static int take_line(struct xb_reading *reading, char *line)
 {
-	struct command command;
+	struct xb_iptables_command command;
 	int error = begin_command(reading, line, &command);
 
 	if (!error && *line == '[' && strchr(line, ']'))
 		line = strchr(line, ']') + 1;
 	if (!error)
-		error = take_words(&command, &line);
+		error = xb_iptables_take_words(&command, &line);
 	return error ? error : run(&command);
 }
 
@@ -1083,7 +667,8 @@ static int parse_iptables(struct xb_reading *reading, char *line)
 		return reading->iptables->in_file ? xb_input_error("a command in a file of tables")
 						  : take_commands(reading, line);
 	if (reading->iptables->is_script)
-		return refuse_script(&(struct command){.shown = XB_SHOW(line)});
+		return xb_iptables_refuse_script(
+			&(struct xb_iptables_command){.shown = XB_SHOW(line)});
 	if (*line == '*')
 		return open_table(reading, line + 1);
 	if (reading->iptables->in_file && !*reading->iptables->table)

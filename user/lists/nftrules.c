@@ -10,41 +10,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "lists/firewall.h"
 #include "lists/line.h"
-#include "lists/nft.h"
-#include "lists/nftoperand.h"
+#include "lists/nftmatch.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define PLACE		  128 /* bytes of a text that says where a rule is */
 
 /* --- the ruleset --- */
-
-/* Who an expression matches: all that surely do, and all that may. */
-struct sources {
-	uint32_t surely, perhaps; /* sets; perhaps: if `differs` */
-	bool differs;
-	bool open; /* anybody may */
-};
-
-struct set {
-	const json_t *is;
-	struct sources of[2]; /* as sources of IPv4, IPv6 */
-	bool made[2];
-	bool gains, loses; /* elements by packets */
-};
-
-struct ruleset {
-	struct xb_reading *reading;
-	struct xb_listfile *file;
-	struct xb_firewall *firewall;
-	json_t *tables; /* family -> table -> {"live": bool, "chain"|"set": name -> number} */
-	struct set *sets;
-	size_t set_count, set_room;
-	const json_t **chains; /* by their numbers */
-	size_t chain_count, chain_room;
-	bool has_nat;
-};
 
 static const struct family {
 	const char *name;
@@ -85,14 +57,14 @@ static json_t *need(json_t *in, const char *key, json_t *(*make)(void))
 }
 
 /* What is known of the table, by name or that of a chain or set in it. */
-static json_t *table_of(struct ruleset *rules, const json_t *object, const char *key)
+static json_t *table_of(struct xb_nft_ruleset *rules, const json_t *object, const char *key)
 {
 	json_t *of_family = need(rules->tables, xb_nft_text(object, "family"), json_object);
 
 	return of_family ? need(of_family, xb_nft_text(object, key), json_object) : NULL;
 }
 
-static bool is_live(struct ruleset *rules, const json_t *object)
+static bool is_live(struct xb_nft_ruleset *rules, const json_t *object)
 {
 	const json_t *table =
 		json_object_get(json_object_get(rules->tables, xb_nft_text(object, "family")),
@@ -102,7 +74,7 @@ static bool is_live(struct ruleset *rules, const json_t *object)
 }
 
 /* The number of a chain or set of the object's table. */
-static bool find(const struct ruleset *rules, const json_t *object, const char *kind,
+bool xb_nft_find(const struct xb_nft_ruleset *rules, const json_t *object, const char *kind,
 		 const char *name, uint32_t *number)
 {
 	const json_t *table =
@@ -114,7 +86,7 @@ static bool find(const struct ruleset *rules, const json_t *object, const char *
 	return found;
 }
 
-static int add_number(struct ruleset *rules, const json_t *object, const char *kind,
+static int add_number(struct xb_nft_ruleset *rules, const json_t *object, const char *kind,
 		      uint32_t number)
 {
 	json_t *table = table_of(rules, object, "table"),
@@ -133,7 +105,7 @@ static int add_number(struct ruleset *rules, const json_t *object, const char *k
 }
 
 /* A text that stays, as rules need it. NULL with a message. */
-__attribute__((format(printf, 2, 3))) static const char *keep_text(struct ruleset *rules,
+__attribute__((format(printf, 2, 3))) static const char *keep_text(struct xb_nft_ruleset *rules,
 								   const char *format, ...)
 {
 	char text[PLACE], shown[PLACE];
@@ -164,7 +136,7 @@ static bool may_be_dormant(const json_t *flags)
 	return !json_is_array(flags);
 }
 
-static int take_table(struct ruleset *rules, const json_t *object)
+static int take_table(struct xb_nft_ruleset *rules, const json_t *object)
 {
 	json_t *table = table_of(rules, object, "name");
 
@@ -179,7 +151,7 @@ static int take_table(struct ruleset *rules, const json_t *object)
 			       xb_nft_text(object, "family"), XB_SHOW(xb_nft_text(object, "name")));
 }
 
-static int take_set(struct ruleset *rules, const json_t *object)
+static int take_set(struct xb_nft_ruleset *rules, const json_t *object)
 {
 	const json_t *flags = json_object_get(object, "flags"), *flag;
 	int error = xb_array_grow(&rules->sets, &rules->set_room, rules->set_count + 1,
@@ -188,7 +160,7 @@ static int take_set(struct ruleset *rules, const json_t *object)
 
 	if (error)
 		return error;
-	rules->sets[rules->set_count] = (struct set){.is = object};
+	rules->sets[rules->set_count] = (struct xb_nft_set){.is = object};
 	json_array_foreach(flags, index, flag)
 	{
 		rules->sets[rules->set_count].gains |= xb_nft_is(flag, "dynamic");
@@ -204,7 +176,7 @@ static bool is_base(const json_t *chain)
 	       (!strcmp(hook, "ingress") || !strcmp(hook, "prerouting") || !strcmp(hook, "input"));
 }
 
-static int take_chain(struct ruleset *rules, const json_t *object)
+static int take_chain(struct xb_nft_ruleset *rules, const json_t *object)
 {
 	uint32_t number;
 	int error = xb_array_grow(&rules->chains, &rules->chain_room, rules->chain_count + 1,
@@ -222,7 +194,7 @@ static int take_chain(struct ruleset *rules, const json_t *object)
 /* What is around rules, in front of them. */
 static int take_object(void *context, const char *kind, const json_t *object)
 {
-	struct ruleset *rules = context;
+	struct xb_nft_ruleset *rules = context;
 	bool is_set = !strcmp(kind, "set") || !strcmp(kind, "map");
 
 	if (!is_set && strcmp(kind, "table") != 0 && strcmp(kind, "chain") != 0 &&
@@ -238,302 +210,6 @@ static int take_object(void *context, const char *kind, const json_t *object)
 	return !strcmp(kind, "chain") ? take_chain(rules, object) : 0;
 }
 
-/* --- what a rule matches --- */
-
-/* What is so far known of who comes to a statement of a rule. */
-struct condition {
-	unsigned int families;
-	struct term {
-		struct sources are;
-		bool negated;
-	} terms[XB_FIREWALL_MATCHES / 2];
-	size_t count;
-	const char *also; /* as struct xb_firewall_rule has it */
-	bool for_service;
-};
-
-static void need_also(struct condition *condition, const char *also, bool for_service)
-{
-	condition->for_service = for_service && (!condition->also || condition->for_service);
-	condition->also = condition->also ?: also;
-}
-
-/* --- sources --- */
-
-/* Where the elements come from. */
-struct origin {
-	const struct xb_nft_operand *operand;
-	const struct set *set; /* NULL: of the rule itself */
-	const char *comment;   /* of the rule */
-};
-
-static struct xb_span whole(bool ipv6)
-{
-	return (struct xb_span){.last = ~(xb_address)0, .ipv6 = ipv6};
-}
-
-/* Of `saddr & mask == value`: false if no source can have it. */
-static bool widen(struct xb_span *span, int mask)
-{
-	xb_address behind = mask >= 0 && mask < 128 ? ~(xb_address)0 >> mask : 0;
-
-	if (mask < 0)
-		return true;
-	if (span->first & behind)
-		return false;
-	span->last = span->first | behind;
-	return true;
-}
-
-/* The source that an element names. *known: which; otherwise it is none that can be. */
-static int read_source(struct ruleset *rules, const struct xb_nft_operand *operand,
-		       const json_t *value, struct xb_span *span, bool *known)
-{
-	bool ipv6 = operand->families == XB_FAMILY6, mapped;
-	int error;
-
-	*known = true;
-	if (operand->in_parts)
-		value = json_array_get(json_object_get(value, "concat"), operand->part);
-	if (xb_nft_is(value, "*")) {
-		*span = whole(ipv6);
-		return 0;
-	}
-	error = xb_nft_value(rules->file, value, span, &mapped);
-	if (error)
-		return error;
-	if (mapped && ipv6)
-		*known = false;
-	else if (span->ipv6 != ipv6)
-		return xb_input_error("an address of another family");
-	else
-		*known = widen(span, operand->mask);
-	return 0;
-}
-
-/* Puts the element into a set: with `surely` only what has no condition. */
-static int add_source(struct ruleset *rules, const struct origin *origin, const json_t *json,
-		      bool surely, struct sources *sources)
-{
-	struct xb_nft_element element = xb_nft_unwrap(json);
-	struct xb_item like = {.timeout = element.timeout,
-			       .entry.line = (uint32_t)rules->file->lines};
-	struct xb_span span;
-	bool known;
-	int error = read_source(rules, origin->operand, element.value, &span, &known);
-
-	if (error) {
-		xb_error_clear();
-		sources->open = true;
-		return 0;
-	}
-	sources->differs |= element.conditional;
-	if (!known || (surely && element.conditional))
-		return 0;
-	if (!element.timed && origin->set)
-		like.timeout = xb_nft_seconds(json_object_get(origin->set->is, "timeout"));
-	error = xb_line_store_comment(rules->file, &like,
-				      *element.comment ? element.comment : origin->comment);
-	if (error)
-		return error;
-	return xb_firewall_add_source(rules->firewall, surely ? sources->surely : sources->perhaps,
-				      &span, &like);
-}
-
-static int add_sources(struct ruleset *rules, const struct origin *origin, const json_t *elements,
-		       bool surely, struct sources *sources)
-{
-	const json_t *element;
-	size_t index;
-	int error = 0;
-
-	if (!json_is_array(elements))
-		return elements ? add_source(rules, origin, elements, surely, sources) : 0;
-	json_array_foreach(elements, index, element)
-	{
-		error = add_source(rules, origin, element, surely, sources);
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-/* elements: an array, or one. */
-static int make_sources(struct ruleset *rules, const struct origin *origin, const json_t *elements,
-			struct sources *sources)
-{
-	int error = xb_firewall_add_set(rules->firewall, &sources->surely);
-
-	sources->open |= origin->set && (origin->set->gains || origin->set->loses);
-	if (!error && !(origin->set && origin->set->loses))
-		error = add_sources(rules, origin, elements, true, sources);
-	if (error || !sources->differs || sources->open)
-		return error;
-	error = xb_firewall_add_set(rules->firewall, &sources->perhaps);
-	return error ? error : add_sources(rules, origin, elements, false, sources);
-}
-
-/* The set that "@name" means, in the table of the rule. */
-static int find_set(struct ruleset *rules, const json_t *rule, const char *name, struct set **set)
-{
-	uint32_t number;
-
-	if (!find(rules, rule, "set", name, &number))
-		return xb_nft_refuse(rules->reading, "a set that is not in the file:", name);
-	*set = &rules->sets[number];
-	return 0;
-}
-
-/* Those that stand on the right side. */
-static int sources_of(struct ruleset *rules, const json_t *rule,
-		      const struct xb_nft_operand *operand, const json_t *right,
-		      struct sources *sources)
-{
-	struct origin origin = {operand, .comment = xb_nft_text(rule, "comment")};
-	const char *name = json_string_value(right);
-	bool ipv6 = operand->families == XB_FAMILY6,
-	     plain = operand->mask < 0 && !operand->in_parts;
-	struct set *set = NULL;
-	int error;
-
-	*sources = (struct sources){0};
-	if (!name || *name != '@')
-		return make_sources(rules, &origin, json_object_get(right, "set") ?: right,
-				    sources);
-	error = find_set(rules, rule, name + 1, &set);
-	if (error)
-		return error;
-	origin.set = set;
-	origin.comment = "";
-	if (!plain)
-		return make_sources(rules, &origin, json_object_get(set->is, "elem"), sources);
-	if (!set->made[ipv6])
-		error = make_sources(rules, &origin, json_object_get(set->is, "elem"),
-				     &set->of[ipv6]);
-	set->made[ipv6] = true;
-	*sources = set->of[ipv6];
-	return error;
-}
-
-static void add_term(struct condition *condition, const struct sources *sources, bool negated)
-{
-	if (condition->count == ARRAY_SIZE(condition->terms))
-		need_also(condition, "more than two sets", false);
-	else
-		condition->terms[condition->count++] = (struct term){*sources, negated};
-}
-
-/* --- matches --- */
-
-/* "ipv4" of nfproto, "ip" of protocol, or the number. */
-static unsigned int family_bit(const json_t *value)
-{
-	static const struct {
-		const char *name;
-		json_int_t numbers[2];
-		unsigned int family;
-	} names[] = {{"ip", {2, 0x0800}, XB_FAMILY4}, {"ip6", {10, 0x86dd}, XB_FAMILY6}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (xb_nft_is(value, names[i].name) || xb_nft_is(value, i ? "ipv6" : "ipv4") ||
-		    (json_is_integer(value) && (json_integer_value(value) == names[i].numbers[0] ||
-						json_integer_value(value) == names[i].numbers[1])))
-			return names[i].family;
-	return 0;
-}
-
-static void match_family(struct condition *condition, const json_t *right, bool negated)
-{
-	const json_t *members = json_object_get(right, "set"), *member;
-	unsigned int named = family_bit(right);
-	size_t index;
-
-	json_array_foreach(members, index, member)
-	{
-		named |= family_bit(member);
-	}
-	/* What is not known, such as a set that has a name. */
-	if (!members && !named)
-		need_also(condition, "what else its packets say", false);
-	else
-		condition->families &= negated ? ~named : named;
-}
-
-/* Packets that come from this machine itself, over lo, are not looked at. */
-static void match_interface(struct condition *condition, const json_t *right, bool negated)
-{
-	if (!xb_nft_is(right, "lo"))
-		need_also(condition, "an interface", false);
-	else if (!negated)
-		condition->families = 0;
-}
-
-/* `saddr < 10.0.0.0`, which are the addresses from 0.0.0.0 on. */
-static int match_order(struct ruleset *rules, const json_t *rule,
-		       const struct xb_nft_operand *operand, const char *op, const json_t *right,
-		       struct condition *condition)
-{
-	struct xb_item like = {.entry.line = (uint32_t)rules->file->lines};
-	struct xb_span span, range = whole(operand->families == XB_FAMILY6);
-	struct sources sources = {0};
-	bool known;
-	int error = xb_firewall_add_set(rules->firewall, &sources.surely);
-
-	if (error)
-		return error;
-	if (operand->mask >= 0 || !json_is_string(right) ||
-	    read_source(rules, operand, right, &span, &known) || !known) {
-		xb_error_clear();
-		need_also(condition, "an order of addresses", false);
-		return 0;
-	}
-	if (*op == '<')
-		range.last = op[1] ? span.last : span.first - 1;
-	else
-		range.first = op[1] ? span.first : span.last + 1;
-	if ((*op == '<' && !op[1] && !span.first) || (*op == '>' && !op[1] && !(span.last + 1)))
-		condition->families = 0;
-	else
-		error = xb_line_store_comment(rules->file, &like, xb_nft_text(rule, "comment"))
-				?: xb_firewall_add_source(rules->firewall, sources.surely, &range,
-							  &like);
-	add_term(condition, &sources, false);
-	return error;
-}
-
-static int take_match(struct ruleset *rules, const json_t *rule, const json_t *match,
-		      struct condition *condition)
-{
-	const json_t *left = json_object_get(match, "left"),
-		     *right = json_object_get(match, "right");
-	struct xb_nft_operand operand = xb_nft_operand_of(left);
-	const char *op = xb_nft_text(match, "op");
-	bool equal = !strcmp(op, "=="), unequal = !strcmp(op, "!=");
-	struct sources sources;
-	int error;
-
-	condition->families &= operand.families;
-	if (operand.kind == XB_NFT_SOURCE && !operand.in_parts && strspn(op, "<>") == 1)
-		return match_order(rules, rule, &operand, op, right, condition);
-	if (!equal && !unequal)
-		operand.kind = XB_NFT_OTHER;
-	if (operand.kind == XB_NFT_FAMILY)
-		match_family(condition, right, unequal);
-	else if (operand.kind == XB_NFT_INTERFACE)
-		match_interface(condition, right, unequal);
-	else if (operand.kind == XB_NFT_OTHER || operand.in_parts)
-		need_also(condition, operand.words, operand.for_service);
-	if (operand.kind != XB_NFT_SOURCE || (operand.in_parts && unequal))
-		return 0;
-	if (json_is_array(right)) {
-		need_also(condition, operand.words, false);
-		return 0;
-	}
-	error = sources_of(rules, rule, &operand, right, &sources);
-	add_term(condition, &sources, unequal);
-	return error;
-}
-
 /* --- what a rule does --- */
 
 struct verdict {
@@ -542,7 +218,7 @@ struct verdict {
 	bool unknown; /* then it may let pass */
 };
 
-static int read_verdict(struct ruleset *rules, const json_t *rule, const char *name,
+static int read_verdict(struct xb_nft_ruleset *rules, const json_t *rule, const char *name,
 			const json_t *value, struct verdict *verdict, bool *is_one)
 {
 	static const struct {
@@ -564,7 +240,7 @@ static int read_verdict(struct ruleset *rules, const json_t *rule, const char *n
 		if (verdict->does < XB_FIREWALL_JUMP)
 			return 0;
 		name = xb_nft_text(value, "target");
-		return find(rules, rule, "chain", name, &verdict->chain)
+		return xb_nft_find(rules, rule, "chain", name, &verdict->chain)
 			       ? 0
 			       : xb_nft_refuse(rules->reading,
 					       "a chain that is not in the file:", name);
@@ -577,7 +253,7 @@ struct place {
 	const json_t *rule;
 	uint32_t chain;
 	const char *text; /* where it is, for messages */
-	struct condition condition;
+	struct xb_nft_condition condition;
 	bool done; /* nothing comes to what follows */
 };
 
@@ -587,11 +263,12 @@ static void put_match(struct xb_firewall_rule *rule, uint32_t set, bool negated)
 }
 
 /* Of all that may match, or of all that surely do. False: nobody does. */
-static bool make_rule(const struct condition *condition, bool surely, struct xb_firewall_rule *rule)
+static bool make_rule(const struct xb_nft_condition *condition, bool surely,
+		      struct xb_firewall_rule *rule)
 {
 	rule->match_count = 0;
 	for (size_t i = 0; i < condition->count; i++) {
-		const struct term *term = &condition->terms[i];
+		const struct xb_nft_term *term = &condition->terms[i];
 		bool least = surely != term->negated;
 
 		if (term->are.open && !least && surely)
@@ -604,8 +281,8 @@ static bool make_rule(const struct condition *condition, bool surely, struct xb_
 	return true;
 }
 
-static int emit(struct ruleset *rules, const struct place *place, const struct condition *condition,
-		const struct verdict *verdict)
+static int emit(struct xb_nft_ruleset *rules, const struct place *place,
+		const struct xb_nft_condition *condition, const struct verdict *verdict)
 {
 	struct xb_firewall_rule rule = {.verdict = verdict->does,
 					.chain = verdict->chain,
@@ -635,11 +312,11 @@ static int emit(struct ruleset *rules, const struct place *place, const struct c
 }
 
 /* Something that may let pass all that come to it. */
-static int emit_perhaps(struct ruleset *rules, const struct place *place, const char *also)
+static int emit_perhaps(struct xb_nft_ruleset *rules, const struct place *place, const char *also)
 {
-	struct condition condition = place->condition;
+	struct xb_nft_condition condition = place->condition;
 
-	need_also(&condition, also, false);
+	xb_nft_need_also(&condition, also, false);
 	return emit(rules, place, &condition, &(struct verdict){.does = XB_FIREWALL_ACCEPT});
 }
 
@@ -673,15 +350,15 @@ static int group_by_verdict(const json_t *pairs, json_t *groups)
 }
 
 /* The elements of one verdict, each of which is matched for itself. */
-static int take_group(struct ruleset *rules, struct place *place,
-		      const struct xb_nft_operand *operand, const struct set *set,
+static int take_group(struct xb_nft_ruleset *rules, struct place *place,
+		      const struct xb_nft_operand *operand, const struct xb_nft_set *set,
 		      const json_t *group)
 {
-	struct origin origin = {operand, set, xb_nft_text(place->rule, "comment")};
-	struct condition condition = place->condition;
+	struct xb_nft_origin origin = {operand, set, xb_nft_text(place->rule, "comment")};
+	struct xb_nft_condition condition = place->condition;
 	void *at = json_object_iter(json_array_get(group, 0));
 	struct verdict verdict = {0};
-	struct sources sources = {0};
+	struct xb_nft_sources sources = {0};
 	unsigned int named = 0;
 	bool is_one = false, others = false;
 	int error = at ? read_verdict(rules, place->rule, json_object_iter_key(at),
@@ -697,26 +374,27 @@ static int take_group(struct ruleset *rules, struct place *place,
 	for (size_t i = 0; i < json_array_size(keys); i++) {
 		const json_t *key = xb_nft_unwrap(json_array_get(keys, i)).value;
 
-		named |= family_bit(key);
+		named |= xb_nft_family_bit(key);
 	}
 	if (!is_one)
-		need_also(&condition, "a verdict that is not known", false);
+		xb_nft_need_also(&condition, "a verdict that is not known", false);
 	if (operand->kind == XB_NFT_FAMILY && !others)
 		condition.families &= named;
 	else if (operand->kind == XB_NFT_SOURCE && !others) {
-		error = make_sources(rules, &origin, keys, &sources);
-		add_term(&condition, &sources, false);
+		error = xb_nft_make_sources(rules, &origin, keys, &sources);
+		xb_nft_add_term(&condition, &sources, false);
 	}
 	if (operand->kind == XB_NFT_OTHER || operand->kind == XB_NFT_INTERFACE || operand->in_parts)
-		need_also(&condition, operand->words, operand->for_service);
+		xb_nft_need_also(&condition, operand->words, operand->for_service);
 	json_decref(keys);
 	return error ? error
 		     : emit(rules, place, &condition,
 			    is_one ? &verdict : &(struct verdict){.does = XB_FIREWALL_ACCEPT});
 }
 
-static int take_groups(struct ruleset *rules, struct place *place,
-		       const struct xb_nft_operand *operand, const struct set *set, json_t *groups)
+static int take_groups(struct xb_nft_ruleset *rules, struct place *place,
+		       const struct xb_nft_operand *operand, const struct xb_nft_set *set,
+		       json_t *groups)
 {
 	const char *name;
 	json_t *group;
@@ -731,18 +409,18 @@ static int take_groups(struct ruleset *rules, struct place *place,
 	return error;
 }
 
-static int take_vmap(struct ruleset *rules, struct place *place, const json_t *vmap)
+static int take_vmap(struct xb_nft_ruleset *rules, struct place *place, const json_t *vmap)
 {
 	struct xb_nft_operand operand = xb_nft_operand_of(json_object_get(vmap, "key"));
 	const json_t *data = json_object_get(vmap, "data");
 	const char *name = json_string_value(data);
 	json_t *groups = json_object();
-	struct set *set = NULL;
+	struct xb_nft_set *set = NULL;
 	int error = groups ? 0 : xb_out_of_memory();
 
 	place->condition.families &= operand.families;
 	if (!error && name && *name == '@')
-		error = find_set(rules, place->rule, name + 1, &set);
+		error = xb_nft_find_set(rules, place->rule, name + 1, &set);
 	if (!error)
 		error = group_by_verdict(set ? json_object_get(set->is, "elem")
 					     : json_object_get(data, "set"),
@@ -750,7 +428,7 @@ static int take_vmap(struct ruleset *rules, struct place *place, const json_t *v
 	if (!error)
 		error = take_groups(rules, place, &operand, set, groups);
 	json_decref(groups);
-	need_also(&place->condition, "a verdict map", false);
+	xb_nft_need_also(&place->condition, "a verdict map", false);
 	return error;
 }
 
@@ -787,7 +465,7 @@ static bool rewrites_source(const json_t *key)
 }
 
 /* Sets a field of the packet, or what the machine knows of it. */
-static int take_mangle(struct ruleset *rules, struct place *place, const json_t *mangle)
+static int take_mangle(struct xb_nft_ruleset *rules, struct place *place, const json_t *mangle)
 {
 	const json_t *key = json_object_get(mangle, "key");
 
@@ -800,17 +478,17 @@ static int take_mangle(struct ruleset *rules, struct place *place, const json_t 
 	if ((json_object_get(key, "meta") || json_object_get(key, "ct")) &&
 	    !json_is_object(json_object_get(mangle, "value")))
 		return 0;
-	need_also(&place->condition, "a header", false);
+	xb_nft_need_also(&place->condition, "a header", false);
 	return 0;
 }
 
-static int take_reject(struct ruleset *rules, struct place *place, const json_t *reject)
+static int take_reject(struct xb_nft_ruleset *rules, struct place *place, const json_t *reject)
 {
 	const char *type = xb_nft_text(reject, "type");
 
 	/* nft leaves out the protocol that it looks at first. */
 	if (!strcmp(type, "tcp reset"))
-		need_also(&place->condition, "a port or protocol", true);
+		xb_nft_need_also(&place->condition, "a port or protocol", true);
 	else if (!strcmp(type, "icmp"))
 		place->condition.families &= XB_FAMILY4;
 	else if (!strcmp(type, "icmpv6"))
@@ -820,14 +498,15 @@ static int take_reject(struct ruleset *rules, struct place *place, const json_t 
 }
 
 /* What iptables-nft has put there, of which nft only knows the name. */
-static int take_extension(struct ruleset *rules, struct place *place, const json_t *extension)
+static int take_extension(struct xb_nft_ruleset *rules, struct place *place,
+			  const json_t *extension)
 {
 	const char *type = xb_nft_text(extension, "type"), *name = xb_nft_text(extension, "name");
 
 	if (!strcmp(type, "match")) {
 		if (strcmp(name, "comment") != 0)
-			need_also(&place->condition, "a match of iptables; see iptables-save",
-				  false);
+			xb_nft_need_also(&place->condition,
+					 "a match of iptables; see iptables-save", false);
 		return 0;
 	}
 	if (!strcmp(name, "LOG") || !strcmp(name, "NFLOG"))
@@ -842,7 +521,7 @@ static bool is_plain_counter(const json_t *counter)
 	return !json_object_get(counter, "map");
 }
 
-static int take_other(struct ruleset *rules, struct place *place, const char *name,
+static int take_other(struct xb_nft_ruleset *rules, struct place *place, const char *name,
 		      const json_t *value)
 {
 	int error;
@@ -851,7 +530,7 @@ static int take_other(struct ruleset *rules, struct place *place, const char *na
 		if (strcmp(name, statements[i].name) != 0)
 			continue;
 		if (statements[i].words)
-			need_also(&place->condition, statements[i].words, false);
+			xb_nft_need_also(&place->condition, statements[i].words, false);
 		return 0;
 	}
 	if (!strcmp(name, "counter") && is_plain_counter(value))
@@ -866,11 +545,12 @@ static int take_other(struct ruleset *rules, struct place *place, const char *na
 	error = emit_perhaps(rules, place,
 			     place->done ? "another program decides"
 					 : "a statement that is not known");
-	need_also(&place->condition, "a statement that is not known", false);
+	xb_nft_need_also(&place->condition, "a statement that is not known", false);
 	return error;
 }
 
-static int take_statement(struct ruleset *rules, struct place *place, const json_t *statement)
+static int take_statement(struct xb_nft_ruleset *rules, struct place *place,
+			  const json_t *statement)
 {
 	void *at = json_object_iter((json_t *)(uintptr_t)statement);
 	const char *name = at ? json_object_iter_key(at) : "";
@@ -880,7 +560,7 @@ static int take_statement(struct ruleset *rules, struct place *place, const json
 	int error;
 
 	if (!strcmp(name, "match"))
-		return take_match(rules, place->rule, value, &place->condition);
+		return xb_nft_take_match(rules, place->rule, value, &place->condition);
 	if (!strcmp(name, "vmap"))
 		return take_vmap(rules, place, value);
 	error = read_verdict(rules, place->rule, name, value, &verdict, &is_one);
@@ -892,7 +572,7 @@ static int take_statement(struct ruleset *rules, struct place *place, const json
 
 static int take_rule(void *context, const char *kind, const json_t *rule)
 {
-	struct ruleset *rules = context;
+	struct xb_nft_ruleset *rules = context;
 	struct place place = {.rule = rule, .condition.families = XB_FAMILIES};
 	const json_t *expressions = json_object_get(rule, "expr"), *statement;
 	size_t index;
@@ -900,7 +580,7 @@ static int take_rule(void *context, const char *kind, const json_t *rule)
 
 	if (strcmp(kind, "rule") != 0 || !is_live(rules, rule))
 		return 0;
-	if (!find(rules, rule, "chain", xb_nft_text(rule, "chain"), &place.chain))
+	if (!xb_nft_find(rules, rule, "chain", xb_nft_text(rule, "chain"), &place.chain))
 		return xb_nft_refuse(rules->reading, "a rule of a chain that is not in the file:",
 				     xb_nft_text(rule, "chain"));
 	if (*xb_nft_text(rules->chains[place.chain], "hook") &&
@@ -923,13 +603,13 @@ static int take_rule(void *context, const char *kind, const json_t *rule)
 /* --- what packets do to sets, and where they come from --- */
 
 /* {"set": {"op": "add", "elem": ..., "set": "@name"}}, and the same of maps. */
-static void see_change(struct ruleset *rules, const json_t *rule, const json_t *change)
+static void see_change(struct xb_nft_ruleset *rules, const json_t *rule, const json_t *change)
 {
 	const char *name =
 		json_string_value(json_object_get(change, "set") ?: json_object_get(change, "map"));
 	uint32_t number;
 
-	if (!name || *name != '@' || !find(rules, rule, "set", name + 1, &number))
+	if (!name || *name != '@' || !xb_nft_find(rules, rule, "set", name + 1, &number))
 		return;
 	if (!strcmp(xb_nft_text(change, "op"), "delete"))
 		rules->sets[number].loses = true;
@@ -939,7 +619,7 @@ static void see_change(struct ruleset *rules, const json_t *rule, const json_t *
 
 static int see_rule(void *context, const char *kind, const json_t *rule)
 {
-	struct ruleset *rules = context;
+	struct xb_nft_ruleset *rules = context;
 	const json_t *statement;
 	size_t index;
 
@@ -958,7 +638,7 @@ static int see_rule(void *context, const char *kind, const json_t *rule)
 	     */
 
 /* What the packets that a base chain sees have in common; NULL: it sees all, as they came. */
-static const char *limit_of(const struct ruleset *rules, const json_t *chain)
+static const char *limit_of(const struct xb_nft_ruleset *rules, const json_t *chain)
 {
 	bool is_late = json_integer_value(json_object_get(chain, "prio")) >= SRCNAT;
 
@@ -971,7 +651,7 @@ static const char *limit_of(const struct ruleset *rules, const json_t *chain)
 
 static int set_hook(void *context, const char *kind, const json_t *chain)
 {
-	struct ruleset *rules = context;
+	struct xb_nft_ruleset *rules = context;
 	struct xb_firewall_hook hook = {.line = rules->file->lines};
 	uint32_t number;
 
@@ -985,12 +665,12 @@ static int set_hook(void *context, const char *kind, const json_t *chain)
 	hook.only_for = limit_of(rules, chain);
 	if (!hook.text)
 		return -EIO;
-	find(rules, chain, "chain", xb_nft_text(chain, "name"), &number);
+	xb_nft_find(rules, chain, "chain", xb_nft_text(chain, "name"), &number);
 	xb_firewall_set_hook(rules->firewall, number, &hook);
 	return 0;
 }
 
-static int take_all(struct ruleset *rules, const json_t *objects)
+static int take_all(struct xb_nft_ruleset *rules, const json_t *objects)
 {
 	static int (*const passes[])(void *context, const char *kind, const json_t *object) = {
 		take_object, see_rule, take_rule, set_hook};
@@ -1003,10 +683,10 @@ static int take_all(struct ruleset *rules, const json_t *objects)
 
 int xb_nft_judge(struct xb_reading *reading, const json_t *objects)
 {
-	struct ruleset rules = {.reading = reading,
-				.file = reading->file,
-				.tables = json_object(),
-				.firewall = xb_firewall_new(reading->file)};
+	struct xb_nft_ruleset rules = {.reading = reading,
+				       .file = reading->file,
+				       .tables = json_object(),
+				       .firewall = xb_firewall_new(reading->file)};
 	int error = rules.tables && rules.firewall ? 0 : xb_out_of_memory();
 
 	if (!error && reading->choice && reading->choice->set) {

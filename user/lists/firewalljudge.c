@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lists/firewall.h"
-
+/* Goes through the rules for all sources at once. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,264 +9,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/program.h"
-#include "lists/firstmatch.h"
+#include "lists/firewallparts.h"
 #include "lists/line.h"
 
-#define NONE	       UINT32_MAX
 #define MOST_DEPTH     128		   /* of chains that call each other */
 #define MOST_WORK      ((uint64_t)1 << 30) /* stretches and rules that are looked at */
 #define MOST_PIECES    10000000		   /* that what passes may cut a file into */
 #define ASKED_TOGETHER 4000000		   /* about as many sources in one sweep */
-
-/* --- what readers make --- */
-
-struct source {
-	struct xb_span span;
-	uint32_t timeout, comment, line;
-	uint32_t next; /* of its set */
-};
-
-struct set {
-	uint32_t first, last; /* of its sources */
-	bool expires;	      /* some of them do */
-	bool is_any;	      /* one is a whole family: it names nobody */
-	bool listed;	      /* rules refuse its sources */
-};
-
-struct rule {
-	struct xb_firewall_rule is;
-	uint32_t next; /* of its chain */
-	bool told;     /* or there is nothing to tell of it any more */
-	bool reached;
-	uint64_t spared; /* entries of which it lets some packets pass */
-};
-
-/* A part of a chain: rules that decide by themselves, or a call of another chain. */
-struct step {
-	struct xb_outcome outcome;
-	uint32_t rule, end;	  /* from that one up to that one, by `next` */
-	bool calls;		  /* then rule does */
-	bool expires;		  /* the sources of the rule do, and it drops them */
-	struct xb_sources surely; /* of a call, who goes there, and who may */
-	struct xb_sources perhaps;
-};
-
-struct chain {
-	struct xb_firewall_hook hook;
-	uint32_t first, last;
-	bool is_base;
-	enum { UNSEEN, BEING_SEEN, SEEN } state;
-	unsigned int effects, families; /* for whomever comes, if that is uniform */
-	bool uniform;
-	struct step *steps; /* made when it is first gone through */
-	size_t step_count, step_room;
-};
-
-/* Elements of a set that expire, and who of them is dropped until then. */
-struct expiring {
-	uint32_t set;
-	struct xb_sources dropped;
-};
-
-struct xb_firewall {
-	struct xb_listfile *file;
-	struct source *sources;
-	struct set *sets;
-	struct rule *rules;
-	struct chain *chains;
-	struct expiring *expiring;
-	size_t source_count, source_room, set_count, set_room, rule_count, rule_room;
-	size_t chain_count, chain_room, expiring_count, expiring_room;
-
-	/* While it is judged. */
-	struct xb_sources passed;  /* the base chain that is gone through; tags: rules + 1 */
-	struct xb_sources dropped; /* by it, of those that the file names */
-	struct xb_sources refused; /* by any base chain */
-	struct xb_sources spared;  /* that would be, but for a condition */
-	uint64_t work;
-	uint64_t left_out;  /* entries that are dropped under a condition */
-	bool leaves_others; /* so are all others */
-};
-
-struct xb_firewall *xb_firewall_new(struct xb_listfile *file)
-{
-	struct xb_firewall *firewall = calloc(1, sizeof(*firewall));
-
-	if (!firewall)
-		xb_out_of_memory();
-	else
-		firewall->file = file;
-	return firewall;
-}
-
-static void free_steps(struct chain *chain)
-{
-	for (size_t i = 0; i < chain->step_count; i++) {
-		xb_outcome_free(&chain->steps[i].outcome);
-		xb_sources_free(&chain->steps[i].surely);
-		xb_sources_free(&chain->steps[i].perhaps);
-	}
-	free(chain->steps);
-}
-
-void xb_firewall_free(struct xb_firewall *firewall)
-{
-	if (!firewall)
-		return;
-	for (size_t i = 0; i < firewall->chain_count; i++)
-		free_steps(&firewall->chains[i]);
-	for (size_t i = 0; i < firewall->expiring_count; i++)
-		xb_sources_free(&firewall->expiring[i].dropped);
-	xb_sources_free(&firewall->passed);
-	xb_sources_free(&firewall->dropped);
-	xb_sources_free(&firewall->refused);
-	xb_sources_free(&firewall->spared);
-	free(firewall->sources);
-	free(firewall->sets);
-	free(firewall->rules);
-	free(firewall->chains);
-	free(firewall->expiring);
-	free(firewall);
-}
-
-/* Of a file that may take only so much memory. */
-static int may_grow(const struct xb_firewall *firewall)
-{
-	return xb_listfile_may_grow(firewall->file,
-				    firewall->source_room * sizeof(*firewall->sources) +
-					    firewall->rule_room * sizeof(*firewall->rules) +
-					    firewall->set_room * sizeof(*firewall->sets) +
-					    firewall->chain_room * sizeof(*firewall->chains));
-}
-
-static int add(const struct xb_firewall *firewall, void *array, size_t *count, size_t *room,
-	       size_t size, uint32_t *number)
-{
-	bool grows = *count == *room;
-	int error = *count < NONE - 1 ? xb_array_grow(array, room, *count + 1, size)
-				      : xb_input_error("more than %u parts", NONE - 1);
-
-	if (!error && grows)
-		error = may_grow(firewall);
-	if (!error)
-		*number = (uint32_t)(*count)++;
-	return error;
-}
-
-int xb_firewall_add_set(struct xb_firewall *firewall, uint32_t *set)
-{
-	int error = add(firewall, &firewall->sets, &firewall->set_count, &firewall->set_room,
-			sizeof(*firewall->sets), set);
-
-	if (!error)
-		firewall->sets[*set] = (struct set){.first = NONE, .last = NONE};
-	return error;
-}
-
-int xb_firewall_add_source(struct xb_firewall *firewall, uint32_t set, const struct xb_span *span,
-			   const struct xb_item *like)
-{
-	struct set *to = &firewall->sets[set];
-	uint32_t number;
-	int error = add(firewall, &firewall->sources, &firewall->source_count,
-			&firewall->source_room, sizeof(*firewall->sources), &number);
-
-	if (error)
-		return error;
-	firewall->sources[number] = (struct source){.span = *span,
-						    .timeout = like->timeout,
-						    .comment = like->comment,
-						    .line = like->entry.line,
-						    .next = NONE};
-	if (to->first == NONE)
-		to->first = number;
-	else
-		firewall->sources[to->last].next = number;
-	to->last = number;
-	to->expires |= like->timeout != 0;
-	to->is_any |= !span->first && span->last == ~(xb_address)0;
-	return 0;
-}
-
-int xb_firewall_add_chain(struct xb_firewall *firewall, uint32_t *chain)
-{
-	int error = add(firewall, &firewall->chains, &firewall->chain_count, &firewall->chain_room,
-			sizeof(*firewall->chains), chain);
-
-	if (!error)
-		firewall->chains[*chain] = (struct chain){.first = NONE, .last = NONE};
-	return error;
-}
-
-void xb_firewall_set_hook(struct xb_firewall *firewall, uint32_t chain,
-			  const struct xb_firewall_hook *hook)
-{
-	firewall->chains[chain].hook = *hook;
-	firewall->chains[chain].is_base = true;
-}
-
-/* The rule in front of the one with that number; *before is NONE for the first. */
-static int find_before(const struct xb_firewall *firewall, const struct chain *chain,
-		       uint32_t number, uint32_t *before)
-{
-	*before = NONE;
-	for (uint32_t at = chain->first; number > 1; at = firewall->rules[at].next, number--) {
-		if (at == NONE)
-			return -ENOENT;
-		*before = at;
-	}
-	return 0;
-}
-
-static uint32_t *link_behind(const struct xb_firewall *firewall, struct chain *chain,
-			     uint32_t before)
-{
-	return before == NONE ? &chain->first : &firewall->rules[before].next;
-}
-
-int xb_firewall_add_rule(struct xb_firewall *firewall, uint32_t chain, uint32_t number,
-			 const struct xb_firewall_rule *rule)
-{
-	struct chain *to = &firewall->chains[chain];
-	uint32_t before = to->last, added, *link;
-	int error = number ? find_before(firewall, to, number, &before) : 0;
-
-	if (!error)
-		error = add(firewall, &firewall->rules, &firewall->rule_count, &firewall->rule_room,
-			    sizeof(*firewall->rules), &added);
-	if (error)
-		return error;
-	link = link_behind(firewall, to, before);
-	firewall->rules[added] = (struct rule){.is = *rule, .next = *link};
-	*link = added;
-	if (before == to->last)
-		to->last = added;
-	return 0;
-}
-
-int xb_firewall_remove_rule(struct xb_firewall *firewall, uint32_t chain, uint32_t number)
-{
-	struct chain *from = &firewall->chains[chain];
-	uint32_t before, *link;
-	int error = find_before(firewall, from, number, &before);
-
-	if (error)
-		return error;
-	if (!number) {
-		for (uint32_t at = from->first; at != NONE; at = firewall->rules[at].next)
-			firewall->rules[at].told = true;
-		from->first = from->last = NONE;
-		return 0;
-	}
-	link = link_behind(firewall, from, before);
-	if (*link == NONE)
-		return -ENOENT;
-	if (from->last == *link)
-		from->last = before;
-	firewall->rules[*link].told = true;
-	*link = firewall->rules[*link].next;
-	return 0;
-}
 
 /* --- what one rule does --- */
 
@@ -289,7 +37,7 @@ static bool calls(const struct xb_firewall_rule *rule)
 /* Whether its chain does the same with all of its sources. */
 static bool calls_uniform(const struct xb_firewall *firewall, const struct xb_firewall_rule *rule)
 {
-	const struct chain *to = &firewall->chains[rule->chain];
+	const struct xb_firewall_chain *to = &firewall->chains[rule->chain];
 
 	return to->uniform && !(rule->families & ~to->families);
 }
@@ -317,13 +65,13 @@ static unsigned int effects_of(const struct xb_firewall *firewall,
 /* Whether rules of the chain match any source, and what becomes of those then: PASSES, DROPS, and
  * GOES_ON if they come out of it; not both of the latter, for what drops some is told by itself.
  * Chains that it calls were looked at before. */
-static void look_at_uniform(const struct xb_firewall *firewall, struct chain *chain)
+static void look_at_uniform(const struct xb_firewall *firewall, struct xb_firewall_chain *chain)
 {
 	bool more = true;
 
 	chain->families = XB_FAMILIES;
 	chain->effects = 0;
-	for (uint32_t at = chain->first; at != NONE; at = firewall->rules[at].next) {
+	for (uint32_t at = chain->first; at != XB_FIREWALL_NONE; at = firewall->rules[at].next) {
 		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
 		unsigned int effects;
 
@@ -343,7 +91,7 @@ static void look_at_uniform(const struct xb_firewall *firewall, struct chain *ch
 
 static int look_at_chain(struct xb_firewall *firewall, uint32_t number, unsigned int depth)
 {
-	struct chain *chain = &firewall->chains[number];
+	struct xb_firewall_chain *chain = &firewall->chains[number];
 	int error = 0;
 
 	if (chain->state == SEEN)
@@ -351,7 +99,8 @@ static int look_at_chain(struct xb_firewall *firewall, uint32_t number, unsigned
 	if (depth > MOST_DEPTH)
 		return xb_input_error("chains that call each other more than %d deep", MOST_DEPTH);
 	chain->state = BEING_SEEN;
-	for (uint32_t at = chain->first; !error && at != NONE; at = firewall->rules[at].next) {
+	for (uint32_t at = chain->first; !error && at != XB_FIREWALL_NONE;
+	     at = firewall->rules[at].next) {
 		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
 
 		if (calls(rule) && firewall->chains[rule->chain].state == BEING_SEEN)
@@ -394,9 +143,9 @@ static int make_set(struct xb_firewall *firewall, uint32_t set, bool lasting,
 {
 	int error = 0;
 
-	for (uint32_t at = firewall->sets[set].first; !error && at != NONE;
+	for (uint32_t at = firewall->sets[set].first; !error && at != XB_FIREWALL_NONE;
 	     at = firewall->sources[at].next) {
-		const struct source *source = &firewall->sources[at];
+		const struct xb_firewall_source *source = &firewall->sources[at];
 
 		if (!lasting || !source->timeout)
 			error = xb_sources_add(out, &source->span, 0);
@@ -452,9 +201,9 @@ static int ask_sources(struct xb_firewall *firewall, struct xb_first_match *rule
 	unsigned int effects = asked->effects;
 	int error = 0;
 
-	for (uint32_t at = firewall->sets[rule->matches[0].set].first; !error && at != NONE;
-	     at = firewall->sources[at].next) {
-		const struct source *source = &firewall->sources[at];
+	for (uint32_t at = firewall->sets[rule->matches[0].set].first;
+	     !error && at != XB_FIREWALL_NONE; at = firewall->sources[at].next) {
+		const struct xb_firewall_source *source = &firewall->sources[at];
 
 		if (!(rule->families & (source->span.ipv6 ? XB_FAMILY6 : XB_FAMILY4)))
 			continue;
@@ -509,7 +258,7 @@ static bool stands_alone(const struct xb_firewall *firewall, const struct xb_fir
 }
 
 static int make_call(struct xb_firewall *firewall, const struct xb_firewall_rule *rule,
-		     struct step *step)
+		     struct xb_firewall_step *step)
 {
 	int error = make_matching(firewall, rule, true, &step->surely);
 
@@ -518,7 +267,7 @@ static int make_call(struct xb_firewall *firewall, const struct xb_firewall_rule
 }
 
 /* From the rule step->rule on as many as can be asked together. */
-static int make_batch(struct xb_firewall *firewall, struct step *step)
+static int make_batch(struct xb_firewall *firewall, struct xb_firewall_step *step)
 {
 	struct xb_first_match rules = {0};
 	uint32_t at = step->rule;
@@ -528,8 +277,8 @@ static int make_batch(struct xb_firewall *firewall, struct step *step)
 	do {
 		error = ask_rule(firewall, &rules, at);
 		at = firewall->rules[at].next;
-	} while (!error && at != NONE && rules.count < ASKED_TOGETHER && !step->expires &&
-		 !stands_alone(firewall, &firewall->rules[at].is));
+	} while (!error && at != XB_FIREWALL_NONE && rules.count < ASKED_TOGETHER &&
+		 !step->expires && !stands_alone(firewall, &firewall->rules[at].is));
 	step->end = at;
 	if (!error)
 		error = xb_first_match_resolve(&rules, &step->outcome);
@@ -537,21 +286,21 @@ static int make_batch(struct xb_firewall *firewall, struct step *step)
 	return error;
 }
 
-static int make_steps(struct xb_firewall *firewall, struct chain *chain)
+static int make_steps(struct xb_firewall *firewall, struct xb_firewall_chain *chain)
 {
 	uint32_t at = chain->first;
 	int error = 0;
 
-	while (!error && at != NONE) {
+	while (!error && at != XB_FIREWALL_NONE) {
 		const struct xb_firewall_rule *rule = &firewall->rules[at].is;
-		struct step *step;
+		struct xb_firewall_step *step;
 
 		error = xb_array_grow(&chain->steps, &chain->step_room, chain->step_count + 1,
 				      sizeof(*chain->steps));
 		if (error)
 			break;
 		step = &chain->steps[chain->step_count++];
-		*step = (struct step){.rule = at, .end = firewall->rules[at].next};
+		*step = (struct xb_firewall_step){.rule = at, .end = firewall->rules[at].next};
 		error = calls(rule) && !calls_uniform(firewall, rule)
 				? make_call(firewall, rule, step)
 				: make_batch(firewall, step);
@@ -565,24 +314,25 @@ static int make_steps(struct xb_firewall *firewall, struct chain *chain)
 /* A chain that is gone through. */
 struct pass {
 	const struct pass *caller;
-	struct chain *chain;
+	struct xb_firewall_chain *chain;
 	struct xb_sources live,
 		resumed; /* tags: the rule that may have sent them back, + 1; or 0 */
 	bool surely;	 /* everything that comes to the base chain and is live gets here */
-	uint32_t named;	 /* the set by which they were sent here; NONE: any */
+	uint32_t named;	 /* the set by which they were sent here; XB_FIREWALL_NONE: any */
 };
 
 static uint64_t count_sources(const struct xb_firewall *firewall, uint32_t set)
 {
 	uint64_t count = 0;
 
-	for (uint32_t at = firewall->sets[set].first; at != NONE; at = firewall->sources[at].next)
+	for (uint32_t at = firewall->sets[set].first; at != XB_FIREWALL_NONE;
+	     at = firewall->sources[at].next)
 		count++;
 	return count;
 }
 
-__attribute__((format(printf, 3, 4))) static int tell(struct xb_firewall *firewall,
-						      struct rule *rule, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int
+tell(struct xb_firewall *firewall, struct xb_firewall_kept *rule, const char *format, ...)
 {
 	char text[XB_UNKNOWN_TEXT];
 	va_list arguments;
@@ -606,7 +356,7 @@ static const char *advice_for(const struct xb_firewall_rule *rule)
 /* Of a rule that drops, where only some packets come. */
 static void leave_out(struct xb_firewall *firewall, uint32_t set)
 {
-	if (set == NONE)
+	if (set == XB_FIREWALL_NONE)
 		firewall->leaves_others = true;
 	else
 		firewall->left_out += count_sources(firewall, set);
@@ -614,12 +364,12 @@ static void leave_out(struct xb_firewall *firewall, uint32_t set)
 
 /* Of what the rules drop: which sets are listed, and who is told. */
 static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
-			 const struct step *step)
+			 const struct xb_firewall_step *step)
 {
 	int error = 0;
 
 	for (uint32_t at = step->rule; !error && at != step->end; at = firewall->rules[at].next) {
-		struct rule *rule = &firewall->rules[at];
+		struct xb_firewall_kept *rule = &firewall->rules[at];
 		const struct xb_firewall_match *match = naming_match(firewall, &rule->is);
 		uint32_t set = match ? match->set : pass->named;
 
@@ -633,7 +383,7 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 		if (rule->is.condition)
 			error = tell(firewall, rule, "refuses only under a condition, %s%s",
 				     rule->is.condition, advice_for(&rule->is));
-		else if (set != NONE)
+		else if (set != XB_FIREWALL_NONE)
 			firewall->sets[set].listed = true;
 	}
 	return error;
@@ -642,10 +392,10 @@ static int look_at_drops(struct xb_firewall *firewall, const struct pass *pass,
 /* Elements that expire are dropped until then, if none of their packets passed or returned before.
  */
 static int keep_expiring(struct xb_firewall *firewall, const struct pass *pass,
-			 const struct step *step)
+			 const struct xb_firewall_step *step)
 {
 	const struct xb_firewall_rule *rule = &firewall->rules[step->rule].is;
-	struct expiring expiring = {.set = rule->matches[0].set};
+	struct xb_firewall_expiring expiring = {.set = rule->matches[0].set};
 	uint32_t number;
 	int error = make_matching(firewall, rule, false, &expiring.dropped);
 
@@ -656,8 +406,8 @@ static int keep_expiring(struct xb_firewall *firewall, const struct pass *pass,
 	for (const struct pass *at = pass; !error && at; at = at->caller)
 		error = change(firewall, &expiring.dropped, XB_IN_FIRST_ALONE, &at->resumed);
 	if (!error)
-		error = add(firewall, &firewall->expiring, &firewall->expiring_count,
-			    &firewall->expiring_room, sizeof(expiring), &number);
+		error = xb_firewall_grow(firewall, &firewall->expiring, &firewall->expiring_count,
+					 &firewall->expiring_room, sizeof(expiring), &number);
 	if (error)
 		xb_sources_free(&expiring.dropped);
 	else
@@ -697,7 +447,7 @@ static int note_others(struct xb_firewall *firewall, const struct xb_sources *ot
 }
 
 static int go_through_batch(struct xb_firewall *firewall, struct pass *pass,
-			    const struct step *step)
+			    const struct xb_firewall_step *step)
 {
 	const struct xb_outcome *outcome = &step->outcome;
 	struct xb_sources *live = &pass->live;
@@ -711,7 +461,7 @@ static int go_through_batch(struct xb_firewall *firewall, struct pass *pass,
 		error = keep_expiring(firewall, pass, step);
 	if (!error && pass->surely)
 		error = collect(firewall, &outcome->dropped, live, &firewall->dropped);
-	if (!error && pass->surely && pass->named != NONE)
+	if (!error && pass->surely && pass->named != XB_FIREWALL_NONE)
 		error = collect(firewall, &outcome->others, live, &firewall->dropped);
 	else if (!error && pass->surely)
 		error = note_others(firewall, &outcome->others, live);
@@ -723,8 +473,9 @@ static int go_through_batch(struct xb_firewall *firewall, struct pass *pass,
 static int go_through(struct xb_firewall *firewall, struct pass *pass);
 
 /* What comes out of the chain that the step calls for the sources among the live ones. */
-static int call(struct xb_firewall *firewall, const struct pass *pass, const struct step *step,
-		const struct xb_sources *sources, bool surely, struct xb_sources *out)
+static int call(struct xb_firewall *firewall, const struct pass *pass,
+		const struct xb_firewall_step *step, const struct xb_sources *sources, bool surely,
+		struct xb_sources *out)
 {
 	const struct xb_firewall_rule *rule = &firewall->rules[step->rule].is;
 	const struct xb_firewall_match *match = naming_match(firewall, rule);
@@ -744,8 +495,8 @@ static int call(struct xb_firewall *firewall, const struct pass *pass, const str
 }
 
 /* Sends on what came out of a chain, behind the call or to the caller. */
-static int resume(struct xb_firewall *firewall, struct pass *pass, const struct step *step,
-		  const struct xb_sources *out)
+static int resume(struct xb_firewall *firewall, struct pass *pass,
+		  const struct xb_firewall_step *step, const struct xb_sources *out)
 {
 	bool goes = firewall->rules[step->rule].is.verdict == XB_FIREWALL_GOTO;
 
@@ -755,9 +506,10 @@ static int resume(struct xb_firewall *firewall, struct pass *pass, const struct 
 #define LEADS "leads to what is refused only under a condition, %s"
 
 /* Those that the call matches only perhaps stay live as well. */
-static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const struct step *step)
+static int call_perhaps(struct xb_firewall *firewall, struct pass *pass,
+			const struct xb_firewall_step *step)
 {
-	struct rule *rule = &firewall->rules[step->rule];
+	struct xb_firewall_kept *rule = &firewall->rules[step->rule];
 	const char *condition = rule->is.condition ? rule->is.condition : "sources that expire";
 	struct xb_sources perhaps = {0}, out = {0};
 	uint64_t before = firewall->left_out;
@@ -779,7 +531,8 @@ static int call_perhaps(struct xb_firewall *firewall, struct pass *pass, const s
 	return error;
 }
 
-static int go_through_call(struct xb_firewall *firewall, struct pass *pass, const struct step *step)
+static int go_through_call(struct xb_firewall *firewall, struct pass *pass,
+			   const struct xb_firewall_step *step)
 {
 	struct xb_sources out = {0};
 	int error = call_perhaps(firewall, pass, step);
@@ -798,11 +551,11 @@ static int go_through_call(struct xb_firewall *firewall, struct pass *pass, cons
 
 static int go_through(struct xb_firewall *firewall, struct pass *pass)
 {
-	struct chain *chain = pass->chain;
+	struct xb_firewall_chain *chain = pass->chain;
 	int error = chain->steps ? 0 : make_steps(firewall, chain);
 
 	for (size_t i = 0; !error && i < chain->step_count && pass->live.count; i++) {
-		const struct step *step = &chain->steps[i];
+		const struct xb_firewall_step *step = &chain->steps[i];
 
 		error = step->calls ? go_through_call(firewall, pass, step)
 				    : go_through_batch(firewall, pass, step);
@@ -848,9 +601,10 @@ static int conclude(struct xb_firewall *firewall)
 	return error;
 }
 
-static int judge_base(struct xb_firewall *firewall, struct chain *chain)
+static int judge_base(struct xb_firewall *firewall, struct xb_firewall_chain *chain)
 {
-	struct pass pass = {.chain = chain, .surely = !chain->hook.only_for, .named = NONE};
+	struct pass pass = {
+		.chain = chain, .surely = !chain->hook.only_for, .named = XB_FIREWALL_NONE};
 	uint64_t before = firewall->left_out;
 	int error = xb_sources_of_families(chain->hook.families, &pass.live);
 
@@ -872,7 +626,7 @@ static int judge_base(struct xb_firewall *firewall, struct chain *chain)
 /* --- what is listed --- */
 
 /* Keeps what of the source is refused. *whole: all is. */
-static int keep_refused(struct xb_firewall *firewall, const struct source *source,
+static int keep_refused(struct xb_firewall *firewall, const struct xb_firewall_source *source,
 			const struct xb_sources *refused, bool *whole)
 {
 	struct xb_item item = {.timeout = source->timeout, .comment = source->comment & 0x3fffffff};
@@ -903,7 +657,7 @@ static int keep_refused(struct xb_firewall *firewall, const struct source *sourc
 }
 
 /* Whom a condition lets pass. */
-static void count_spared(struct xb_firewall *firewall, const struct source *source)
+static void count_spared(struct xb_firewall *firewall, const struct xb_firewall_source *source)
 {
 	const struct xb_sources *spared = &firewall->spared;
 	uint32_t counted = 0;
@@ -919,12 +673,13 @@ static void count_spared(struct xb_firewall *firewall, const struct source *sour
 	}
 }
 
-static int keep_lasting(struct xb_firewall *firewall, const struct set *set)
+static int keep_lasting(struct xb_firewall *firewall, const struct xb_firewall_set *set)
 {
 	int error = 0;
 
-	for (uint32_t at = set->first; !error && at != NONE; at = firewall->sources[at].next) {
-		const struct source *source = &firewall->sources[at];
+	for (uint32_t at = set->first; !error && at != XB_FIREWALL_NONE;
+	     at = firewall->sources[at].next) {
+		const struct xb_firewall_source *source = &firewall->sources[at];
 		bool whole;
 
 		if (source->timeout)
@@ -936,13 +691,13 @@ static int keep_lasting(struct xb_firewall *firewall, const struct set *set)
 	return error;
 }
 
-static int keep_timed(struct xb_firewall *firewall, const struct expiring *expiring)
+static int keep_timed(struct xb_firewall *firewall, const struct xb_firewall_expiring *expiring)
 {
 	int error = 0;
 
-	for (uint32_t at = firewall->sets[expiring->set].first; !error && at != NONE;
+	for (uint32_t at = firewall->sets[expiring->set].first; !error && at != XB_FIREWALL_NONE;
 	     at = firewall->sources[at].next) {
-		const struct source *source = &firewall->sources[at];
+		const struct xb_firewall_source *source = &firewall->sources[at];
 		bool whole;
 
 		if (source->timeout)
@@ -956,7 +711,7 @@ static int tell_spared(struct xb_firewall *firewall)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < firewall->rule_count; i++) {
-		struct rule *rule = &firewall->rules[i];
+		struct xb_firewall_kept *rule = &firewall->rules[i];
 
 		if (rule->spared)
 			error = tell(firewall, rule,
