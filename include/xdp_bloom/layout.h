@@ -254,8 +254,10 @@ static inline __attribute__((always_inline)) __u32 xb_prefix6_word(__u32 page, _
  * of an entry, and none is cleared:
  *
  * always: bit i, length i is looked up for every packet: if there is one length alone, as in a list
- * of hosts. cells6: eight bits for the first 32 bits of an address, eight times in a word: which
- * slots can match. Words are read only if celled is not 0.
+ * of hosts.
+ *
+ * cells6: eight bits for the first 32 bits of an address, eight times in a word: which slots can
+ * match. Words are read only if celled is not 0.
  *
  * XB_OTHERS6 in a cell says that lengths without a slot can match: lengths6 has these. A bit
  * without an entry behind it costs a probe, no more.

@@ -8,12 +8,11 @@ What the product leaves out although the engine refuses A and AAAA:
 What it lists although the engine sends queries for AAAA to the servers that it asks for everything else:
 - A name with 0.0.0.0 alone, since 2.86: lists are written so for all versions, and before 2.86 AAAA got no answer."""
 import engine
+import forwarders
+from forwarders import ANSWERS, NOWHERE
 
 PACKAGES = ("dnsmasq-base",)
 NAMES = True
-
-FORWARDS = {"192.0.2.99", "2001:db8::99"}        # what servers answer
-NOWHERE = {"0.0.0.0", "::", "127.0.0.1", "::1"}
 
 
 def name(draw, least=0):
@@ -52,32 +51,18 @@ def is_refused(asked):
     """By both families; what the file says nothing of goes to the servers."""
     first = engine.ask(asked)
     second = engine.ask(asked, kind=28)
-    return (set(first.addresses) <= NOWHERE and set(second.addresses) <= NOWHERE | FORWARDS)
+    return (set(first.addresses) <= NOWHERE and set(second.addresses) <= NOWHERE | ANSWERS)
 
 
-class Dnsmasq:
-    def __init__(self, root):
-        self.root, self.version = root, root.version("dnsmasq-base")
-        self.servers = root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-p", "5300",
-                                  "-x", "/lists/servers", *["--address=/#/" + each for each in FORWARDS])
-        engine.wait_for("servers", lambda: engine.ask("probe", port=5300, tries=1, patience=0.2), self.servers)
-
+class Dnsmasq(forwarders.Forwarder):
     def refused(self, text, questions):
         self.root.file("conf", text)
-        server = self.root.start("dnsmasq", "-k", "-C", "/lists/conf", "-R", "-h", "-u", "root", "-8", "-", "-a", "127.0.0.1",
-                                 "-x", "/lists/pid", "--server=127.0.0.1#5300")
-        try:
-            engine.wait_for("dnsmasq", lambda: engine.ask("probe", tries=1, patience=0.2), server)
-            return {asked for asked in questions if is_refused(asked)}
-        finally:
-            engine.stop(server)
-
-    def close(self):
-        engine.stop(self.servers)
+        return self.those(is_refused, questions, "dnsmasq", "-k", "-C", "/lists/conf", "-R", "-h", "-u", "root", "-8", "-", "-a",
+                          "127.0.0.1", "-x", "/lists/pid", "--server=127.0.0.1#%d" % forwarders.SERVERS)
 
 
 def engines(root):
-    return [Dnsmasq(root)]
+    return [Dnsmasq(root, "dnsmasq-base")]
 
 
 def is_left_out(text, asked, _reading):

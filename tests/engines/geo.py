@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """nginx's geo: networks or ranges with values, in a block, of which the narrowest counts, and of equal ones the last."""
-import engine
 import web
 
 PACKAGES = ("nginx-light",)
 NAMES = False
-CONF = """worker_processes 1; daemon off; master_process off; pid /lists/nginx.pid; error_log /lists/error.log crit; user root;
-events { worker_connections 64; }
-http { access_log off; client_body_temp_path /lists/tmp/b; proxy_temp_path /lists/tmp/p; fastcgi_temp_path /lists/tmp/f;
-uwsgi_temp_path /lists/tmp/u; scgi_temp_path /lists/tmp/s;
-include /lists/list;
-server { listen 127.0.0.1:8080; listen [::1]:8080; root /lists/www; if ($bad) { return 403; } } }
-"""
 
 
 def value(draw):
@@ -39,27 +31,8 @@ def make(draw):
     return "geo $bad {\n%s\n}\n" % "\n".join(lines), web.SOURCES, {"format": "geo"}
 
 
-class Geo:
-    def __init__(self, root):
-        self.root, self.version = root, root.version("nginx")
-        web.begin(root)
-        root.file("conf", CONF)
-
-    def refused(self, text, questions):
-        self.root.file("list", text)
-        server = self.root.start("nginx", "-c", "/lists/conf")
-        try:
-            engine.wait_for("nginx", web.listens, server)
-            return web.refused(questions)
-        finally:
-            engine.stop(server)
-
-    def close(self):
-        pass
-
-
 def engines(root):
-    return [Geo(root)]
+    return [web.Nginx(root, "include /lists/list;", "if ($bad) { return 403; }")]
 
 
 def is_left_out(_text, _asked, _reading):

@@ -8,12 +8,12 @@ with a pattern, a real address, `-` or a flag decides; release 40 takes `#` ther
 import re
 
 import engine
+import forwarders
+from forwarders import ANSWERS, NOWHERE
 
 PACKAGES = ("smartdns", "dnsmasq-base")
 NAMES = True
 
-FORWARDS = {"192.0.2.99", "2001:db8::99"}        # what servers answer
-NOWHERE = {"0.0.0.0", "::", "127.0.0.1", "::1"}
 OURS = "\nbind 127.0.0.1:53\nserver 127.0.0.1:5300\nspeed-check-mode none\ncache-size 0\ncache-persist no\n"
 
 
@@ -47,35 +47,20 @@ def make(draw):
 def is_refused(asked):
     """By both families; of AAAA alone what the file says nothing of may go to the servers, if A has an address."""
     first, second = engine.ask(asked), engine.ask(asked, kind=28)
-    lenient = FORWARDS if first.addresses else set()
+    lenient = ANSWERS if first.addresses else set()
     return set(first.addresses) <= NOWHERE and set(second.addresses) <= NOWHERE | lenient
 
 
-class Smartdns:
-    def __init__(self, root):
-        self.root, self.version = root, root.version("smartdns")
-        self.old = "smartdns 40" in self.version
-        self.servers = root.start("dnsmasq", "-k", "-C", "/dev/null", "-R", "-h", "-u", "root", "-8", "-", "-p", "5300",
-                                  "-x", "/lists/servers", *["--address=/#/" + each for each in FORWARDS])
-        engine.wait_for("servers", lambda: engine.ask("probe", port=5300, tries=1, patience=0.2), self.servers)
-
+class Smartdns(forwarders.Forwarder):
     def refused(self, text, questions):
-        if self.old and re.search(r"/[*-]|,", text):
+        if "smartdns 40" in self.version and re.search(r"/[*-]|,", text):
             return set(questions)
         self.root.file("conf", text + OURS)
-        server = self.root.start("smartdns", "-f", "-c", "/lists/conf", "-p", "/lists/pid")
-        try:
-            engine.wait_for("smartdns", lambda: engine.ask("probe", tries=1, patience=0.2), server)
-            return {asked for asked in questions if is_refused(asked)}
-        finally:
-            engine.stop(server)
-
-    def close(self):
-        engine.stop(self.servers)
+        return self.those(is_refused, questions, "smartdns", "-f", "-c", "/lists/conf", "-p", "/lists/pid")
 
 
 def engines(root):
-    return [Smartdns(root)]
+    return [Smartdns(root, "smartdns")]
 
 
 def is_left_out(text, asked, _reading):

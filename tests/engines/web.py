@@ -3,6 +3,8 @@
 import socket
 import subprocess
 
+import engine
+
 HERE4, HERE6, PORT = "127.0.0.1", "::1", 8080
 REQUESTS = [(method, path) for method in ("GET", "POST") for path in ("/", "/a", "/b.html")]
 FOUR, SIX = "203.0.113.%d", "2001:db8::%x"
@@ -57,3 +59,33 @@ def address(draw):
     length = draw.choice((0, 0, 0, 0, 1, 2, 3, 4))
     number = draw.randrange(16) >> length << length
     return FOUR % number + ("/%d" % (32 - length) if length else "")
+
+
+NGINX = """worker_processes 1; daemon off; master_process off; pid /lists/nginx.pid; error_log /lists/error.log crit; user root;
+events { worker_connections 64; }
+http { access_log off; client_body_temp_path /lists/tmp/b; proxy_temp_path /lists/tmp/p; fastcgi_temp_path /lists/tmp/f;
+uwsgi_temp_path /lists/tmp/u; scgi_temp_path /lists/tmp/s;
+%s
+server { listen 127.0.0.1:8080; listen [::1]:8080; root /lists/www; %s } }
+"""
+
+
+class Nginx:
+    """http, server: what stands in these blocks; one of them includes /lists/list."""
+
+    def __init__(self, root, http, server):
+        self.root, self.version = root, root.version("nginx")
+        begin(root)
+        root.file("conf", NGINX % (http, server))
+
+    def refused(self, text, questions):
+        self.root.file("list", text)
+        server = self.root.start("nginx", "-c", "/lists/conf")
+        try:
+            engine.wait_for("nginx", listens, server)
+            return refused(questions)
+        finally:
+            engine.stop(server)
+
+    def close(self):
+        pass

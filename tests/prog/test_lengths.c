@@ -11,6 +11,7 @@
 
 #include "support/amount.h"
 #include "support/cmocka.h"
+#include "support/entryof.h"
 #include "support/oracle.h"
 #include "support/random.h"
 
@@ -19,14 +20,6 @@
 
 static struct rig rig;
 static struct oracle oracle;
-
-static bool is_there(const struct xb_entry *entries, size_t count, const struct xb_entry *entry)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!xb_entry_compare(&entries[i], entry))
-			return true;
-	return false;
-}
 
 /* Entries whose lengths take turns; of those beyond /32, three in each /32. */
 static size_t make_list(struct xb_entry *entries, const uint8_t *lengths, size_t count, size_t each)
@@ -42,7 +35,7 @@ static size_t make_list(struct xb_entry *entries, const uint8_t *lengths, size_t
 		if (length > XB_LENGTH_SPLIT)
 			whole.hi = head << 32 | (whole.hi & 0xffffffff);
 		entries[i] = xb_entry_covering(&whole, length);
-		i += !is_there(entries, i, &entries[i]);
+		i += !entry_is_among(entries, i, &entries[i]);
 	}
 	return count * each;
 }

@@ -20,4 +20,13 @@ static inline struct xb_entry entry_of(const char *text)
 	return allow ? xb_entry_allow(&entry) : entry;
 }
 
+static inline bool entry_is_among(const struct xb_entry *entries, size_t count,
+				  const struct xb_entry *entry)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!xb_entry_compare(&entries[i], entry))
+			return true;
+	return false;
+}
+
 #endif

@@ -261,14 +261,6 @@ static void assert_model(const struct xb_entry *listed, const bool *is, size_t c
 	}
 }
 
-static bool is_among(const struct xb_entry *listed, size_t count, const struct xb_entry *prefix)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!xb_entry_compare(&listed[i], prefix))
-			return true;
-	return false;
-}
-
 TEST(against_a_list)
 {
 	static struct xb_entry listed[PREFIXES];
@@ -280,7 +272,7 @@ TEST(against_a_list)
 	for (size_t i = 0; i < PREFIXES; i++)
 		do
 			listed[i] = any_prefix();
-		while (is_among(listed, i, &listed[i]));
+		while (entry_is_among(listed, i, &listed[i]));
 	for (uint32_t round = 0; round < amount(2000, 20000); round++) {
 		size_t i = random_word() % PREFIXES;
 		struct xb_membership member = {.list = list_of(txn, "a")->id};
