@@ -15,7 +15,7 @@ from redisserver import ask
 PATIENCE = int(os.environ.get("XB_TEST_PATIENCE", "1"))
 ALL_PROTOCOLS = 3
 # Of bloomd's processor, while somebody waits for an answer.
-TURN = 2            # seconds of a processor, of which machines differ by four times
+TURN = 0.5
 COMMAND = 60 * PATIENCE
 OWN = "5.77.0.1"
 LISTED = ("5.66.0.7", "5.66.1.0/24", "2400:66::/32")

@@ -21,7 +21,7 @@
 
 #define GUESTS	    1000  /* at a time, of both sockets */
 #define ACCEPT_MOST 64	  /* at once */
-#define ANSWERS	    16	  /* to a guest at once; then it is the turn of others */
+#define ANSWERS	    4	  /* to a guest at once; then it is the turn of others */
 #define TURN	    10000 /* us: so long all guests are answered before the loop goes on */
 #define PRIORITY    (SD_EVENT_PRIORITY_NORMAL + 10) /* as for the answers of the API */
 #define FULL_PAUSE  100000			    /* us: without a descriptor for a new guest */
