@@ -81,7 +81,8 @@ static void add_peers(bool six, bool near)
 						: 0,
 				.fewer = peer->form == TRIE ? TRIE_FEWER : 1,
 				.near = near && peer->form == HASH,
-				.table6 = 2 * (uint32_t)peer->list});
+				.table6 = TABLES_EACH * (uint32_t)peer->list,
+				.whole = peer->list >= COUNTRY32});
 }
 
 static void cost(void)
@@ -136,20 +137,19 @@ static void cost6(void)
 {
 	static const char *const reads[] = {"line_read", "line_read6", "table_read6"};
 	const struct measure_bpf *measure = bench.measure;
-	struct xb_generation *built[LISTS];
+	struct xb_generation *built[COUNTRY32];
 
 	list_hosts(&bench.keys[HOSTS4], bench.count);
 	list_allowed(&bench.keys[HOSTS4]);
-	for (enum list list = HOSTS4; list < LISTS; list++) {
-		struct xb_contents *keys = &bench.keys[list], allowing;
+	for (enum list list = HOSTS4; list < COUNTRY32; list++) {
+		struct xb_contents *keys = &bench.keys[list], contents = *keys;
 
-		if (list != HOSTS4)
+		contents.allow_count = ALLOW_FEW;
+		if (list != HOSTS4) {
 			list_six(keys, list, list_forms[list].many ? bench.count : bench.others);
-		/* What a machine allows by itself. */
-		allowing = *keys;
-		allowing.allow = bench.keys[HOSTS4].allow;
-		allowing.allow_count = ALLOW_FEW;
-		built[list] = build_shipped(allowing);
+			contents = contents_six(keys);
+		}
+		built[list] = build_shipped(contents);
 		tell(list_forms[list].name, built[list],
 		     list == HOSTS4 ? XB_MAP_HOST4 : XB_MAP_NET6,
 		     list == HOSTS4 ? XB_MAP_CONFIRM4 : XB_MAP_CONFIRM6);
@@ -160,11 +160,11 @@ static void cost6(void)
 	bench.read_bytes[1] = xb_map_bytes(XB_MAP_NET6, &built[HOSTS6]->params);
 	bench.read_bytes[2] = xb_map_bytes(XB_MAP_CONFIRM6, &built[HOSTS6]->params);
 	size_peers(true);
-	load(2 * LISTS, most_lines());
+	load(TABLES_EACH * COUNTRY32, most_lines());
 	fill_table4(0, NULL, bench.count);
-	for (enum list list = HOSTS6; list < LISTS; list++) {
-		fill_table6(2 * list, &bench.keys[list], false);
-		fill_table6(2 * list + 1, &bench.keys[list], true);
+	for (enum list list = HOSTS6; list < COUNTRY32; list++) {
+		fill_table6(TABLES_EACH * list, &bench.keys[list], false);
+		fill_table6(TABLES_EACH * list + 1, &bench.keys[list], true);
 	}
 	fill_peers(true);
 	add_subject((struct subject){
@@ -172,14 +172,49 @@ static void cost6(void)
 	add_subject((struct subject){.name = "parse_only6",
 				     .program = measure->progs.parse_only6,
 				     .blind = true,
-				     .table6 = 2 * HOSTS6});
-	add_reads(reads, measure->progs.line_read6, COUNT_OF(reads), 2 * HOSTS6);
+				     .table6 = TABLES_EACH * HOSTS6});
+	add_reads(reads, measure->progs.line_read6, COUNT_OF(reads), TABLES_EACH * HOSTS6);
 	add_peers(true, false);
-	for (enum list list = HOSTS4; list < LISTS; list++)
+	for (enum list list = HOSTS4; list < COUNTRY32; list++)
 		add_subject((struct subject){.name = list_forms[list].name,
 					     .generation = built[list],
 					     .allows = true,
-					     .table6 = 2 * (uint32_t)list});
+					     .table6 = TABLES_EACH * (uint32_t)list});
+}
+
+/* --- countries: prefixes of countries' lengths, beside as many /32s in the same /16s --- */
+
+static void countries(void)
+{
+	struct xb_generation *built[LISTS];
+
+	for (enum list list = COUNTRY32; list < LISTS; list++) {
+		list_six(&bench.keys[list], list, bench.count);
+		built[list] = build_shipped(contents_six(&bench.keys[list]));
+		tell(list_forms[list].name, built[list], XB_MAP_NET6, XB_MAP_CONFIRM6);
+		put_number(json_object_get(bench.told, list_forms[list].name), "keys",
+			   listed(list));
+	}
+	size_peers(true);
+	load(TABLES_EACH * LISTS, 0);
+	fill_peers(true);
+	for (enum list list = COUNTRY32; list < LISTS; list++) {
+		fill_table6(TABLES_EACH * list, &bench.keys[list], false);
+		fill_unlisted6(TABLES_EACH * list + 1, &bench.keys[list], list == COUNTRY);
+		fill_unlisted6(TABLES_EACH * list + 2, &bench.keys[list], false);
+	}
+	add_subject((struct subject){.name = "parse_only6",
+				     .program = bench.measure->progs.parse_only6,
+				     .blind = true,
+				     .table6 = TABLES_EACH * COUNTRY,
+				     .whole = true});
+	add_peers(true, false);
+	for (enum list list = COUNTRY32; list < LISTS; list++)
+		add_subject((struct subject){.name = list_forms[list].name,
+					     .generation = built[list],
+					     .allows = true,
+					     .table6 = TABLES_EACH * (uint32_t)list,
+					     .whole = true});
 }
 
 /* --- scopes: addresses listed for the ports of mail, beside the same listed for everything --- */
@@ -570,7 +605,7 @@ static const struct section {
 } sections[] = {
 	{"cost", cost, measure_rounds},	    {"cost6", cost6, measure_rounds},
 	{"scopes", scopes, measure_rounds}, {"names", names, measure_rounds},
-	{"cpus", cpus, measure_all_cpus},
+	{"cpus", cpus, measure_all_cpus},   {"countries", countries, measure_rounds},
 };
 
 int main(int argc, char **argv)

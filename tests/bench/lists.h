@@ -7,6 +7,7 @@
 #include "bench/must.h"
 #include "bench/shared.h"
 #include "filter/contents.h"
+#include "filter/prefix6map.h"
 #include "xdp_bloom/layout.h"
 
 #define ALLOW_FEW  8
@@ -23,7 +24,8 @@
 #define SHARE_HEAD 4
 #define LONG_FROM  40
 
-enum list { HOSTS4, HOSTS6, NETS6, SIX_LENGTHS, ALL_LENGTHS, LISTS };
+/* From COUNTRY32 on: for countries alone. */
+enum list { HOSTS4, HOSTS6, NETS6, SIX_LENGTHS, ALL_LENGTHS, COUNTRY32, COUNTRY, LISTS };
 
 static const struct {
 	const char *name;
@@ -36,7 +38,37 @@ static const struct {
 	[NETS6] = {"nets6", (const uint8_t[]){64}, 1, true},
 	[SIX_LENGTHS] = {"six_lengths6", (const uint8_t[]){32, 40, 44, 48, 56, 64}, 6, false},
 	[ALL_LENGTHS] = {.name = "all_lengths6"},
+	[COUNTRY32] = {.name = "country32"},
+	[COUNTRY] = {.name = "country"},
 };
+
+/*
+ * Prefixes of countries: how many of each length, and in which /16s. Of one country as its public
+ * list has them, of all as these lists together (September 2025).
+ */
+#define COUNTRY_LENGTHS 36
+#define ALL_COUNTRIES	50000 /* prefixes: from here on, a list has the shape of all countries */
+
+static const struct country {
+	uint32_t blocks; /* /16s in use */
+	struct {
+		uint8_t length;
+		uint32_t share;
+	} of[COUNTRY_LENGTHS];
+} one_country = {15, {{32, 4300}, {48, 2500}, {40, 900}, {36, 800}, {44, 600}, {29, 320}, {46, 200},
+		      {47, 130},  {33, 90},   {28, 43},	 {24, 8},   {20, 4},   {22, 5},	  {23, 3},
+		      {26, 4},	  {27, 3},    {19, 2},	 {30, 20},  {31, 10},  {34, 12},  {35, 10},
+		      {38, 15},	  {42, 20},   {45, 12},	 {16, 1}}},
+  all_countries = {68, {{32, 33000}, {29, 19000}, {48, 11000}, {40, 2800}, {36, 2700}, {44, 1900},
+			{30, 700},   {28, 600},	  {31, 400},   {46, 400},  {47, 300},  {33, 250},
+			{34, 200},   {35, 150},	  {27, 120},   {26, 90},   {24, 80},   {25, 60},
+			{38, 60},    {37, 40},	  {39, 40},    {42, 40},   {45, 40},   {41, 30},
+			{43, 30},    {23, 30},	  {22, 30},    {21, 20},   {20, 30},   {19, 6},
+			{56, 20},    {64, 20},	  {52, 5},     {50, 4},	   {18, 2},    {16, 1}}};
+
+/* Longer ones share a /32 with so many others, of the same length in 92 of 100. */
+#define COUNTRY_SHARE 5
+#define COUNTRY_ALIKE 92
 
 /* What a machine allows by itself: loopback and link-local, its own addresses, gateway, resolvers
  * and ssh peer. */
@@ -148,9 +180,83 @@ static inline struct xb_entry entry6(enum list list, uint32_t number)
 	return xb_entry_covering(&whole, length);
 }
 
+/* The length that a draw falls on, of those longer than that. */
+static inline uint8_t country_length(const struct country *country, uint8_t above, uint64_t draw)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < COUNTRY_LENGTHS; i++)
+		all += country->of[i].length > above ? country->of[i].share : 0;
+	draw %= all;
+	for (size_t i = 0; i < COUNTRY_LENGTHS; i++) {
+		if (country->of[i].length <= above)
+			continue;
+		if (draw < country->of[i].share)
+			return country->of[i].length;
+		draw -= country->of[i].share;
+	}
+	return 0;
+}
+
+/* The /16s that registries give out of: one of the first so many, in an order of their own. */
+static inline uint64_t country_block(uint32_t blocks, uint64_t draw)
+{
+	static const struct {
+		uint16_t first, count;
+	} ranges[] = {{0x2600, 8}, {0x2001, 1},	 {0x2a00, 6}, {0x2400, 16}, {0x2608, 8},
+		      {0x2800, 8}, {0x2a06, 15}, {0x2c0f, 1}, {0x2003, 1},  {0x2610, 1},
+		      {0x2620, 1}, {0x2630, 1},	 {0x2002, 1}};
+	uint32_t number = (uint32_t)(draw % blocks);
+
+	for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+		if (number < ranges[i].count)
+			return (uint64_t)(ranges[i].first + number) << 48;
+		number -= ranges[i].count;
+	}
+	return 0x2000ULL << 48;
+}
+
+/* A prefix shorter than /29 lies in the upper half of its /16, where no others are; a /16 has its
+ * own. */
+static inline struct xb_entry country_entry(const struct country *country, uint32_t number,
+					    uint32_t count)
+{
+	uint64_t draw = address_mix(number), rest = address_mix(draw),
+		 site = rest % (count / COUNTRY_SHARE + 1);
+	uint8_t length = country_length(country, 0, draw);
+	struct xb_entry entry = {.kind = XB_NET6, .length = 128, .lo = address_mix(rest)};
+
+	entry.hi = country_block(country->blocks, rest >> 8) | (rest >> 17 & 0x7fffffffffff);
+	if (length == 16)
+		entry.hi = 0x2640ULL << 48;
+	else if (length < 29)
+		entry.hi |= 1ULL << 47;
+	else if (length > 32) {
+		site = address_mix(~site);
+		entry.hi = country_block(country->blocks, site >> 8) | (site >> 20 & 0x7fff) << 32 |
+			   (draw >> 32);
+		if (site % 100 < COUNTRY_ALIKE)
+			length = country_length(country, 32, site >> 7);
+	}
+	return xb_entry_covering(&entry, length);
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return xb_entry_compare(a, b);
+}
+
+/* COUNTRY32: as many /32s, in the same /16s. */
+static inline struct xb_entry of_country(enum list list, uint32_t number, uint32_t count)
+{
+	const struct country *country = count < ALL_COUNTRIES ? &one_country : &all_countries;
+	struct xb_entry whole = {.kind = XB_NET6,
+				 .length = 128,
+				 .hi = country_block(country->blocks, address_mix(number) >> 8) |
+				       (address_mix(~(uint64_t)number) & 0x7fffffffffff)};
+
+	return list == COUNTRY ? country_entry(country, number, count)
+			       : xb_entry_covering(&whole, 32);
 }
 
 /* Those of few bits can be there twice. */
@@ -160,12 +266,32 @@ static inline void list_six(struct xb_contents *keys, enum list list, size_t cou
 
 	keys->net6 = room_for(count, sizeof(*keys->net6));
 	for (size_t i = 0; i < count; i++)
-		keys->net6[i] = entry6(list, (uint32_t)i);
+		keys->net6[i] = list < COUNTRY32 ? entry6(list, (uint32_t)i)
+						 : of_country(list, (uint32_t)i, (uint32_t)count);
 	qsort(keys->net6, count, sizeof(*keys->net6), by_key);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || xb_entry_compare(&keys->net6[kept - 1], &keys->net6[i]))
 			keys->net6[kept++] = keys->net6[i];
 	keys->net6_count = kept;
+}
+
+/* As a build has it: a list here stands in net6 as a whole. What a machine allows by itself is
+ * allowed. */
+static inline struct xb_contents contents_six(const struct xb_contents *keys)
+{
+	struct xb_contents parted = {
+		.net6 = room_for(keys->net6_count, sizeof(*parted.net6)),
+		.prefix6 = room_for(keys->net6_count, sizeof(*parted.prefix6)),
+		.allow = (struct xb_entry *)allow_few,
+		.allow_count = ALLOW_FEW,
+	};
+
+	for (size_t i = 0; i < keys->net6_count; i++)
+		if (xb_prefix6map_takes(&keys->net6[i]))
+			parted.prefix6[parted.prefix6_count++] = keys->net6[i];
+		else
+			parted.net6[parted.net6_count++] = keys->net6[i];
+	return parted;
 }
 
 static inline bool is_allowed(const struct xb_contents *keys, uint32_t address)

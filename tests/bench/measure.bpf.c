@@ -54,6 +54,8 @@ TRIE(trie6, struct xb_allow6_key);
 TRIE(trie_nets6, struct xb_allow6_key);
 TRIE(trie_six6, struct xb_allow6_key);
 TRIE(trie_all6, struct xb_allow6_key);
+TRIE(trie_country32, struct xb_allow6_key);
+TRIE(trie_country, struct xb_allow6_key);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -237,5 +239,7 @@ MEASURED6(lpm_trie6, in_trie6(&trie6, source.hi, source.lo))
 MEASURED6(lpm_trie_nets6, in_trie6(&trie_nets6, source.hi, source.lo))
 MEASURED6(lpm_trie_six_lengths6, in_trie6(&trie_six6, source.hi, source.lo))
 MEASURED6(lpm_trie_all_lengths6, in_trie6(&trie_all6, source.hi, source.lo))
+MEASURED6(lpm_trie_country32, in_trie6(&trie_country32, source.hi, source.lo))
+MEASURED6(lpm_trie_country, in_trie6(&trie_country, source.hi, source.lo))
 
 char _license[] SEC("license") = "GPL";

@@ -30,6 +30,8 @@ static const struct peer {
 	{"lpm_trie_nets6", "trie_nets6", NETS6, TRIE},
 	{"lpm_trie_six_lengths6", "trie_six6", SIX_LENGTHS, TRIE},
 	{"lpm_trie_all_lengths6", "trie_all6", ALL_LENGTHS, TRIE},
+	{"lpm_trie_country32", "trie_country32", COUNTRY32, TRIE},
+	{"lpm_trie_country", "trie_country", COUNTRY, TRIE},
 };
 
 static uint32_t listed(enum list list)
@@ -45,7 +47,7 @@ static struct bpf_map *map_of(const struct peer *peer)
 
 static bool takes_part(const struct peer *peer, bool six)
 {
-	return (peer->list != HOSTS4) == six &&
+	return listed(peer->list) && (peer->list != HOSTS4) == six &&
 	       (peer->form != TRIE || listed(peer->list) <= TRIE_MAX);
 }
 

@@ -22,6 +22,7 @@
 #include "model/reason.h"
 #include "store/store.h"
 #include "support/mapbytes.h"
+#include "support/oracle.h"
 
 #include "measure.skel.h" /* behind the structures it names */
 
@@ -270,6 +271,38 @@ static void fill_table6(uint32_t table, const struct xb_contents *keys, bool bel
 	munmap(words, bytes);
 }
 
+/* Not listed, in random order, from where lists of countries have something: below a /32 in which a
+ * longer prefix is, or anywhere in a /16 that has any. */
+static void fill_unlisted6(uint32_t table, const struct xb_contents *keys, bool below)
+{
+	size_t bytes, found = 0;
+	uint64_t *words = map_words(bench.measure->maps.table, &bytes),
+		 *address = words + (size_t)table * TABLE_ADDRESSES6 * 2;
+	struct oracle oracle = {0};
+
+	for (size_t i = 0; i < keys->net6_count; i++)
+		oracle_add(&oracle, &keys->net6[i]);
+	oracle_sort(&oracle);
+	for (uint64_t number = 0; found < TABLE_ADDRESSES6; number++) {
+		struct xb_entry entry = keys->net6[address_mix(number) % keys->net6_count];
+		uint64_t rest = address_mix(~number);
+
+		if (entry.length == SHORTEST || (below && entry.length <= XB_PREFIX6_LENGTH))
+			continue;
+		entry.hi = below ? entry.hi >> 32 << 32 | rest >> 32
+				 : entry.hi >> 48 << 48 | rest >> 16;
+		entry.lo = address_mix(rest);
+		entry.length = 128;
+		if (oracle_covers(&oracle, &entry))
+			continue;
+		address[2 * found] = htobe64(entry.hi);
+		address[2 * found + 1] = htobe64(entry.lo);
+		found++;
+	}
+	oracle_free(&oracle);
+	munmap(words, bytes);
+}
+
 /* --- timing --- */
 
 static struct cell *add(struct cell cell)
@@ -281,6 +314,9 @@ static struct cell *add(struct cell cell)
 	bench.cells[bench.cell_count] = cell;
 	return &bench.cells[bench.cell_count++];
 }
+
+/* Tables of each list of IPv6: listed sources, those below, clean ones. */
+#define TABLES_EACH 3
 
 /* A program, and the sources it is timed with. */
 struct subject {
@@ -295,6 +331,8 @@ struct subject {
 	uint32_t table6; /* IPv6: those listed begin here, one behind it those whose /32 counts for
 			    "below" */
 	bool enclosed;	 /* IPv6: clean ones are from there */
+	bool whole;	 /* IPv6: those "below" stand there as whole addresses, two behind it clean
+			    ones */
 	bool near;	 /* IPv4: timed also with listed ones next to an allowed prefix */
 };
 
@@ -331,13 +369,17 @@ static void add_subject(struct subject subject)
 					    : measure->progs.from_anywhere6;
 		table = measure->progs.from_table6;
 	}
-	add_traffic(&subject, "clean", packet_of(anywhere, first, port, first));
+	if (subject.whole)
+		anywhere = table;
+	add_traffic(&subject, "clean",
+		    packet_of(anywhere, subject.whole ? first + 2 : first, port, first));
 	add_traffic(&subject, "hit", packet_of(table, first, port, first));
 	if (subject.near && !first)
 		add_traffic(&subject, "near", packet_of(table, 1, port, false));
 	if (first && !subject.enclosed)
 		add_traffic(&subject, "below",
-			    packet_of(measure->progs.from_below6, first + 1, port, true));
+			    packet_of(subject.whole ? table : measure->progs.from_below6, first + 1,
+				      port, true));
 }
 
 static void put_in_force(const struct cell *cell)
