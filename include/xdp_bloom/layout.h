@@ -294,6 +294,15 @@ static inline __attribute__((always_inline)) __u32 xb_cell6_shift(__u64 hash)
 	return (hash >> 26) & 0x38;
 }
 
+/* Prefixes of the length XB_LEVELS6_FIRST + i are listed as all prefixes of the length of[i] in
+ * them; lengths of slots and cells are such levels. For userspace alone. */
+#define XB_LEVELS6_FIRST (XB_LENGTH_SPLIT + 1)
+#define XB_LEVELS6	 (128 - XB_LENGTH_SPLIT)
+
+struct xb_levels6 {
+	__u8 of[XB_LEVELS6];
+};
+
 /*
  * Lengths as bits. Cell 0: lengths 0 to 31, bit = length, for all addresses. Any other cell:
  * lengths 32 to 128, bit = length - 32, for all addresses whose first 32 bits fall on it.
@@ -480,10 +489,11 @@ struct xb_params {
 	__u32 reads_in_order; /* 1: the processor keeps them, as x86 does */
 	__u32 prefix6_pages;  /* that there is room for; 0: there are no IPv6 prefixes up to /32 */
 	__u32 unused;	      /* 0 */
+	struct xb_levels6 levels6;
 };
-_Static_assert(sizeof(struct xb_params) == 560, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 656, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 13
+#define XB_GENERATION_LAYOUT 14
 
 /* Each version finds the layout of another one's parameters there, and takes shorter ones for
  * older. */

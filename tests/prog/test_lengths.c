@@ -156,6 +156,57 @@ TEST(many_lengths)
 	LIST(14, 2, 48, 128, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22);
 }
 
+/* Those that share a level, and lie in each other: what one of them covers stays when another one
+ * goes. */
+TEST(common_levels)
+{
+	static const uint8_t lengths[] = {45, 48, 46, 47, 62, 66, 64, 63, 65};
+	struct xb_entry entries[sizeof(lengths)], whole;
+	struct xb_generation *first, *last;
+
+	rig_begin(&rig, "levels");
+	whole = oracle_random(&random_state, false, 128);
+	for (size_t i = 0; i < sizeof(lengths); i++)
+		entries[i] = xb_entry_covering(&whole, lengths[i]);
+	rig_add_all(&rig, entries, sizeof(lengths));
+	first = rig_generation(&rig);
+	assert_int_equal(first->params.levels6.of[45 - XB_LEVELS6_FIRST], 48);
+	assert_int_equal(first->params.levels6.of[62 - XB_LEVELS6_FIRST], 66);
+	assert_int_equal(first->header->net6_keys, 8 + 1 + 4 + 2 + 16 + 1 + 4 + 8 + 2);
+	know(entries, sizeof(lengths));
+	check(entries, sizeof(lengths));
+	for (size_t round = 0; round < 4; round++) {
+		size_t kept = 0;
+
+		/* A different half goes and comes back each time. */
+		for (size_t i = 0; i < sizeof(lengths); i++)
+			if (i >> (round % 2) & 1)
+				rig_change_all(&rig, &entries[i], 1, false);
+		oracle_free(&oracle);
+		oracle = (struct oracle){0};
+		for (size_t i = 0; i < sizeof(lengths); i++)
+			if (!(i >> (round % 2) & 1)) {
+				oracle_add(&oracle, &entries[i]);
+				kept++;
+			}
+		oracle_sort(&oracle);
+		assert_true(kept < sizeof(lengths));
+		check(entries, sizeof(lengths));
+		assert_true(rig_matches_rebuild(&rig));
+		for (size_t i = 0; i < sizeof(lengths); i++)
+			if (i >> (round % 2) & 1)
+				rig_change_all(&rig, &entries[i], 1, true);
+		know(entries, sizeof(lengths));
+		check(entries, sizeof(lengths));
+	}
+	last = rig_generation(&rig);
+	assert_int_equal(first->params.generation, last->params.generation);
+	assert_true(rig_matches_rebuild(&rig));
+	xb_generation_close(first);
+	xb_generation_close(last);
+	rig_end(&rig);
+}
+
 TEST(all_lengths)
 {
 	uint8_t lengths[128 - 12 + 1];

@@ -8,6 +8,7 @@
 #include "exact_contents.h"
 #include "filter/build.h"
 #include "filter/contents.h"
+#include "filter/levels6.h"
 #include "filter/scopemap.h"
 #include "rig.h"
 
@@ -150,12 +151,14 @@ static bool has_bits(const struct xb_mapping *now, const struct xb_mapping *fres
  * generation, by the order in which lengths came. */
 static bool looks_for(const struct xb_generation *now, const struct xb_contents *contents)
 {
+	const struct xb_levels6 *levels = &now->params.levels6;
 	struct xb_slotmap map = xb_generation_slotmap(now);
 
 	for (size_t i = 0; i < contents->net6_count; i++) {
+		struct xb_entry key = xb_levels6_key(levels, &contents->net6[i], 0);
 		char text[XB_ENTRY_TEXT];
 
-		if (xb_slotmap_has(&map, &contents->net6[i]))
+		if (xb_slotmap_has(&map, &key))
 			continue;
 		fprintf(stderr, "nobody looks for %s\n", xb_entry_format(&contents->net6[i], text));
 		return false;

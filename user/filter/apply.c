@@ -9,6 +9,7 @@
 #include "base/faultpoint.h"
 #include "filter/fit.h"
 #include "filter/lengthmap.h"
+#include "filter/levels6.h"
 #include "filter/namedepths.h"
 #include "filter/namesteps.h"
 #include "filter/phase.h"
@@ -51,7 +52,7 @@ static int change_key(const struct stage *stage, uint64_t hash, uint32_t extra, 
 	return 0;
 }
 
-static int apply_net6(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+static int apply_net6_key(struct xb_generation *generation, const struct xb_entry *key, bool listed)
 {
 	struct xb_counters_header *header = generation->header;
 	struct xb_slotmap map = xb_generation_slotmap(generation);
@@ -60,15 +61,28 @@ static int apply_net6(struct xb_generation *generation, const struct xb_entry *e
 		.confirm = generation->params.confirm ? &generation->confirm6 : NULL,
 		.keys = &header->net6_keys,
 	};
-	int error = change_key(&stage, xb_generation_hash(generation, entry), 0, listed);
+	int error = change_key(&stage, xb_generation_hash(generation, key), 0, listed);
 	uint32_t probes;
 
 	if (error || !listed)
 		return error;
-	probes = xb_slotmap_mark(&map, entry);
+	probes = xb_slotmap_mark(&map, key);
 	if (probes > header->length_probes)
 		header->length_probes = probes;
 	return 0;
+}
+
+static int apply_net6(struct xb_generation *generation, const struct xb_entry *entry, bool listed)
+{
+	const struct xb_levels6 *levels = &generation->params.levels6;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < xb_levels6_keys(levels, entry); i++) {
+		struct xb_entry key = xb_levels6_key(levels, entry, i);
+
+		error = apply_net6_key(generation, &key, listed);
+	}
+	return error;
 }
 
 static int apply_host4(struct xb_generation *generation, const struct xb_entry *entry, bool listed)

@@ -23,6 +23,7 @@
 #include "filter.skel.h"
 #include "filter/demand.h"
 #include "filter/fill.h"
+#include "filter/levels6.h"
 #include "filter/scopemap.h"
 #include "filter/slotmap.h"
 
@@ -91,11 +92,36 @@ static uint32_t count_scope_cells(const struct xb_contents *contents)
 	return cells_for(distinct);
 }
 
-static void free_slotmap(const struct xb_slotmap *map)
+/* What is to be built, with IPv6 prefixes as keys of their levels, and which lengths can match. */
+struct layout {
+	struct xb_contents contents;
+	struct xb_entry *keys6;
+	struct xb_slotmap map;
+};
+
+static void free_layout(const struct layout *layout)
 {
-	free(map->slots);
-	free(map->cells);
-	free(map->others);
+	free(layout->keys6);
+	free(layout->map.slots);
+	free(layout->map.cells);
+	free(layout->map.others);
+}
+
+static int lay_out_levels(const struct xb_build *build, const struct xb_contents *contents,
+			  struct xb_params *params, struct layout *layout)
+{
+	int error;
+
+	if (build->size_of)
+		params->levels6 = build->size_of->levels6;
+	else
+		xb_levels6_choose(contents->net6, contents->net6_count, &params->levels6);
+	layout->contents = *contents;
+	error = xb_levels6_expand(&params->levels6, contents->net6, contents->net6_count,
+				  &layout->keys6, &layout->contents.net6_count);
+	if (layout->keys6)
+		layout->contents.net6 = layout->keys6;
+	return error;
 }
 
 static enum xb_direct6 direct_kind(const struct xb_slots6 *slots)
@@ -105,7 +131,6 @@ static enum xb_direct6 direct_kind(const struct xb_slots6 *slots)
 	return slots->length[0] == 128 ? XB_DIRECT6_HOSTS : XB_DIRECT6_PREFIXES;
 }
 
-/* Which lengths can match, in tables to be freed by the caller. */
 static int lay_out_lengths(const struct xb_build *build, const struct xb_contents *contents,
 			   struct xb_params *params, struct xb_slotmap *map)
 {
@@ -303,26 +328,30 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 	return 0;
 }
 
-/* Draws keys and decides sizes. *map: which lengths can match, to be freed by the caller. */
+/* Draws keys and decides sizes. *layout: to be freed by the caller. */
 static int lay_out(const struct xb_build *build, const struct xb_contents *contents, uint32_t slack,
-		   struct xb_params *params, struct xb_slotmap *map)
+		   struct xb_params *params, struct layout *layout)
 {
 	int error = random_params(build, params);
 
+	*layout = (struct layout){0};
 	if (!error)
-		error = lay_out_lengths(build, contents, params, map);
+		error = lay_out_levels(build, contents, params, layout);
 	if (!error)
-		error = size_generation(build, contents, slack, xb_slotmap_most(map), params);
+		error = lay_out_lengths(build, &layout->contents, params, &layout->map);
+	if (!error)
+		error = size_generation(build, &layout->contents, slack,
+					xb_slotmap_most(&layout->map), params);
 	return error ? error : xb_demand_check(build->paths, params);
 }
 
 int xb_build_rehearse(const struct xb_build *build, const struct xb_contents *contents)
 {
-	struct xb_slotmap map = {0};
 	struct xb_params params = {0};
-	int error = lay_out(build, contents, 0, &params, &map);
+	struct layout layout;
+	int error = lay_out(build, contents, 0, &params, &layout);
 
-	free_slotmap(&map);
+	free_layout(&layout);
 	return error;
 }
 
@@ -330,7 +359,7 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 		      uint32_t slack, struct xb_generation **out)
 {
 	struct xb_generation *generation = xb_generation_new();
-	struct xb_slotmap map = {0};
+	struct layout layout;
 	struct xb_params *params;
 	int error;
 
@@ -338,11 +367,11 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 	if (!generation)
 		return -ENOMEM;
 	params = &generation->params;
-	error = lay_out(build, contents, slack, params, &map);
+	error = lay_out(build, contents, slack, params, &layout);
 	if (!error && params->names.blocks)
 		error = draw_name_key(build, &generation->name_key);
 	if (error) {
-		free_slotmap(&map);
+		free_layout(&layout);
 		xb_generation_close(generation);
 		return error;
 	}
@@ -355,7 +384,7 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 	if (!error)
 		error = xb_generation_map(generation);
 	if (!error)
-		error = xb_fill(generation, contents, &map);
+		error = xb_fill(generation, &layout.contents, &layout.map);
 	if (!error)
 		error = xb_generation_set_policy(generation, build->policy);
 	if (error)
@@ -366,11 +395,11 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 	error = xb_generation_pin(build->paths, generation);
 	if (error)
 		goto fail;
-	free_slotmap(&map);
+	free_layout(&layout);
 	*out = generation;
 	return 0;
 fail:
-	free_slotmap(&map);
+	free_layout(&layout);
 	xb_generation_discard(build->paths, generation);
 	return error;
 }

@@ -2,6 +2,7 @@
 #include "filter/fit.h"
 
 #include "filter/lengthmap.h"
+#include "filter/levels6.h"
 #include "filter/prefixmap.h"
 #include "filter/scopemap.h"
 #include "filter/slotmap.h"
@@ -15,18 +16,16 @@ struct load {
 static bool takes_listed(const struct xb_params *params, const struct xb_entry *entry,
 			 struct load *load)
 {
-	uint64_t keys = xb_entry_keys(entry);
-
 	switch (entry->kind) {
 	case XB_PREFIX4:
 		return params->prefix4;
 	case XB_HOST4:
-		load->host4 += keys;
+		load->host4 += xb_entry_keys(entry);
 		return params->host4.blocks;
 	case XB_NET6:
 		if (xb_prefix6map_takes(entry))
 			return params->prefix6_pages;
-		load->net6 += keys;
+		load->net6 += xb_levels6_keys(&params->levels6, entry);
 		return params->net6.blocks;
 	default:
 		return true;
@@ -102,15 +101,27 @@ static int prepare_cell(const struct xb_generation *generation, struct xb_mappin
 				      sizeof(struct xb_lengths));
 }
 
-static int prepare_net6(struct xb_generation *generation, const struct xb_entry *entry)
+static int prepare_net6_key(struct xb_generation *generation, const struct xb_entry *key)
 {
-	uint64_t hash = xb_generation_hash(generation, entry);
+	uint64_t hash = xb_generation_hash(generation, key);
 	int error = xb_bloom_prepare(&generation->net6, hash);
 
 	if (!error && generation->params.confirm)
 		error = xb_exact_prepare(&generation->confirm6, hash, 0);
-	if (!error)
-		error = xb_mapping_map_all(&generation->slots6);
+	return error;
+}
+
+/* All keys of an entry have the same first 32 bits, and so the same cells. */
+static int prepare_net6(struct xb_generation *generation, const struct xb_entry *entry)
+{
+	const struct xb_levels6 *levels = &generation->params.levels6;
+	int error = xb_mapping_map_all(&generation->slots6);
+
+	for (uint32_t i = 0; !error && i < xb_levels6_keys(levels, entry); i++) {
+		struct xb_entry key = xb_levels6_key(levels, entry, i);
+
+		error = prepare_net6_key(generation, &key);
+	}
 	if (!error)
 		error = xb_mapping_map(&generation->cells6,
 				       xb_slotmap_word(&generation->params, entry) *

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "filter/fit.h"
+#include "filter/levels6.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
 
@@ -24,6 +25,7 @@ static int begin(void **state)
 	generation.header = &counters;
 	params->host4 = params->net6 = params->names = params->scoped = bloom;
 	params->prefix4 = params->prefix6_pages = 1;
+	xb_levels6_choose(NULL, 0, &params->levels6);
 	params->scopes.identity[3] = 77;
 	params->confirm_names = params->confirm_scoped =
 		xb_size_exact((uint64_t)4 * CAPACITY, XB_SLOTS_HASH);
