@@ -4,7 +4,7 @@ for the ports of mail."""
 import statistics
 
 from rig import MILLION, Samples, amount_of, attempt, cost_over, goal, median, packets, quotient
-from tables import cell, table
+from tables import cell, count, table
 
 SIZES = (1000, MILLION // 10, MILLION, 10 * MILLION)
 PREFIXES = 5000
@@ -64,6 +64,7 @@ def measure(scratch, quick, report):
     cost = at(report, MILLION)
     report["memory"] = memory_per_host(cost) if cost else None
     measure6(scratch, quick, report)
+    measure_countries(scratch, quick, report)
 
 
 # Hosts, their name, peer, its name, subject, most it may cost of what the peer costs.
@@ -94,7 +95,7 @@ def goals(report):
         cost = at(report, hosts)
         found.append(goal("bits and buckets at %s, bytes per host" % name, limit,
                           cost and memory_per_host(cost)["per_host"]["sum"]))
-    return found + goals6(report)
+    return found + goals6(report) + goals_countries(report)
 
 
 # --- IPv6: hosts, /64 and prefixes of several lengths, beside IPv4 and the kernel's maps ---
@@ -190,6 +191,49 @@ def memory6(found):
         told += [("%s: %s" % (text, called), found["peers"][peer] / sized["keys"], None, None)
                  for peer, called in PEERS6.get(subject, ()) if peer in found["peers"]]
     return told
+
+
+# --- prefixes of the shape of countries' lists, beside as many /32 in the same /16s and the kernel's trie ---
+
+COUNTRIES = ((10000, "one country"), (75000, "all countries"))
+COUNTRY = (("country", "%s"), ("country32", "as many /32"), ("lpm_trie_country", "%s, LPM trie"), ("lpm_trie_country32", "as many /32, LPM trie"))
+
+
+def measure_countries(scratch, quick, report):
+    report["countries"] = []
+    for prefixes, name in COUNTRIES:
+        raw = attempt(report, "prefixes of " + name, packets, scratch, "countries", prefixes, 0, 5 if quick else 36,
+                      MILLION // (10 if quick else 4))
+        if raw:
+            report["countries"].append({"name": name, "filters": raw["filters"], "packet_ns": raw["ns"], "cost_ns": {
+                traffic: {subject: cost_over(values, samples["parse_only6"]) for subject, values in samples.items()}
+                for traffic, samples in raw["ns"].items()}})
+
+
+def goals_countries(report):
+    """Of whole runs beside /32s, of what is over parsing beside tries."""
+    found = []
+    for each in report.get("countries", []):
+        def over(subject, peer, traffic, key="cost_ns", each=each):
+            values = each[key][traffic]
+            return quotient(*(statistics.median(values[name]) if key == "packet_ns" else values[name]["median"]
+                              for name in (subject, peer)))
+
+        found += [goal("clean packet, %s, run as long as with as many /32" % each["name"], 1.3,
+                       over("country", "country32", "clean", "packet_ns"))] + [
+                  goal("%s packet, %s, in LPM tries" % (text, each["name"]), limit, over("country", "lpm_trie_country", traffic))
+                  for traffic, text, limit in (("clean", "clean", 0.5), ("below", "near", 1), ("hit", "listed", 1.2))]
+    return found
+
+
+def countries_chapter(data, _page):
+    lines = []
+    for each in data["countries"]:
+        lines += table(["%s prefixes, ns a packet over parsing alone" % count(each["filters"]["country"]["keys"])] +
+                       [text for _, text in TRAFFIC6],
+                       [[text.replace("%s", each["name"])] + [cell(each["cost_ns"][traffic][name]) for traffic, _ in TRAFFIC6]
+                        for name, text in COUNTRY])
+    return lines
 
 
 # --- addresses that are listed for the ports of mail, beside the same ones listed for everything ---

@@ -34,6 +34,7 @@ CHAPTERS = (
     (None, None, "Limits, and the distance from them", report_limits.chapter),
     ("cost", "program_cost", "Program cost", report_packets.program_cost),
     ("cost", "program_cost6", "Program cost of IPv6", report_packets.program_cost6),
+    ("cost", "countries", "Program cost of countries", costs.countries_chapter),
     ("cpus", "cpus", "Several CPUs", cpus.chapter),
     ("paths", "paths", "Whole path", report_packets.paths),
     ("commands", "commands", "Whole commands", report_commands.commands),
