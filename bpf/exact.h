@@ -21,7 +21,7 @@ struct bucket_map confirm4 SEC(".maps");
 struct bucket_map confirm6 SEC(".maps");
 
 /* What stands in a bucket: see struct xb_bucket. */
-enum slots { SLOTS_ADDRESS, SLOTS_HASH, SLOTS_NAME };
+enum slots { SLOTS_ADDRESS, SLOTS_PREFIX, SLOTS_HASH, SLOTS_NAME };
 
 /* Nonzero if one of the slots has this value; no branch, as in bloom.h. The test for a slot of 0 is
  * exact as a yes or no (Hacker's Delight, 6-1). */
@@ -38,8 +38,27 @@ static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u32 b
 	return found & ones << (bits - 1);
 }
 
+/* Whether one of the 12 slots has this value. Less than all 64 bits of a word are 0 if 1 less is
+ * negative. */
+static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 value)
+{
+	const __u64 whole = (1ULL << XB_SLOT_PREFIX) - 1, half = (1ULL << XB_SLOT_HALF) - 1;
+	__u64 even = value | (value & half) << XB_SLOT_PREFIX;
+	__u64 odd = value | value >> XB_SLOT_HALF << XB_SLOT_PREFIX, found = 0;
+
+#pragma unroll
+	for (int i = 0; i < 8; i += 2) {
+		__u64 x = bucket->word[i] ^ even, y = bucket->word[i + 1] ^ odd;
+
+		found |= ((x | y) >> XB_SLOT_PREFIX) - 1;
+		found |= (x & whole) - 1;
+		found |= (y & whole) - 1;
+	}
+	return found >> 63;
+}
+
 /* Nonzero if one of the 8 words is the fingerprint. */
-static __always_inline __u64 bucket_has6(const struct xb_bucket *bucket, __u64 fingerprint)
+static __always_inline __u64 bucket_has_hash(const struct xb_bucket *bucket, __u64 fingerprint)
 {
 	__u64 found = 0;
 
@@ -83,6 +102,8 @@ static __always_inline __u64 bucket_find(void *map, const volatile struct xb_buc
 	if (slots == SLOTS_NAME)
 		return bucket_name(bucket, spot->value);
 	if (slots == SLOTS_HASH)
+		return bucket_has_hash(bucket, spot->value);
+	if (slots == SLOTS_PREFIX)
 		return bucket_has6(bucket, spot->value);
 	return bucket_has4(bucket, buckets->slot_bits, spot->value);
 }
@@ -192,20 +213,41 @@ static __always_inline __u64 exact_find(void *map, const volatile struct xb_buck
 	return found ? found : exact_on(map, buckets, spot, slots);
 }
 
-/* Not 0: the address is there, host byte order. Its second place is only computed when it is
- * needed. */
-static __always_inline __u64 exact_find4(void *map, const volatile struct xb_buckets *buckets,
-					 const struct xb_quotient_key *key, __u32 address)
+/* Not 0: the key is there. Its second place is only computed when it is needed. */
+static __always_inline __u64 exact_find_quotient(void *map,
+						 const volatile struct xb_buckets *buckets,
+						 const struct xb_quotient_key *key,
+						 const struct xb_quotient *quotient, __u32 bits,
+						 enum slots slots)
 {
-	struct xb_quotient quotient =
-		xb_quotient_of(key, address, buckets->parts, buckets->size, buckets->slot_bits);
-	struct xb_spot spot[2] = {xb_quotient_first(&quotient)};
-	__u64 found = bucket_find(map, buckets, &spot[0], SLOTS_ADDRESS);
+	struct xb_spot spot[2] = {xb_quotient_first(quotient)};
+	__u64 found = bucket_find(map, buckets, &spot[0], slots);
 
 	if (found)
 		return found;
-	spot[1] = xb_quotient_second(key, &quotient, buckets->size, buckets->slot_bits);
-	return exact_on(map, buckets, spot, SLOTS_ADDRESS);
+	spot[1] = xb_quotient_second(key, quotient, buckets->size, bits);
+	return exact_on(map, buckets, spot, slots);
+}
+
+/* address: host byte order. */
+static __always_inline __u64 exact_find4(void *map, const volatile struct xb_buckets *buckets,
+					 const struct xb_quotient_key *key, __u32 address)
+{
+	__u32 bits = buckets->slot_bits;
+	struct xb_quotient quotient =
+		xb_quotient_of(key, address, buckets->parts, buckets->size, bits);
+
+	return exact_find_quotient(map, buckets, key, &quotient, bits, SLOTS_ADDRESS);
+}
+
+/* hash: of prefix and length. */
+static __always_inline __u64 exact_find6(void *map, const volatile struct xb_buckets *buckets,
+					 const struct xb_key *key,
+					 const struct xb_quotient_key *step, __u64 hash)
+{
+	struct xb_quotient quotient = xb_quotient_of_hash(key, hash, buckets->parts, buckets->size);
+
+	return exact_find_quotient(map, buckets, step, &quotient, XB_SLOT_PREFIX, SLOTS_PREFIX);
 }
 
 #endif

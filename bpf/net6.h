@@ -119,10 +119,10 @@ static __always_inline struct xb_key net6_key(void)
 /* hash: of prefix and length. */
 static __always_inline bool confirm_net6(__u64 hash)
 {
+	const struct xb_quotient_key step = {.step = params.key4.step};
 	struct xb_key key = net6_key();
 
-	return !params.confirm ||
-	       exact_find(&confirm6, &params.confirm6, &key, xb_fingerprint(hash), SLOTS_HASH);
+	return !params.confirm || exact_find6(&confirm6, &params.confirm6, &key, &step, hash);
 }
 
 static __always_inline bool net6_contains(__u64 hash)

@@ -322,7 +322,7 @@ struct xb_spot {
 	__u32 bucket;
 };
 
-/* The fingerprint of an IPv6 prefix or a name in its bucket; never 0. */
+/* The fingerprint of a prefix in a class or a name in its bucket; never 0. */
 XB_HASH_INLINE __u64 xb_fingerprint(__u64 hash)
 {
 	return hash ? hash : 1;

@@ -312,10 +312,10 @@ struct xb_lengths {
 };
 
 /*
- * The confirm stage, exact: buckets of one cache line with 16, 24 or 32 IPv4 addresses
- * (quotient.h), or with 8 fingerprints (the whole 64-bit keyed hash, 1 for 0) of IPv6 prefixes, or
- * 8 of names with their verdicts. A free slot is 0. Behind the last bucket stands one more, whose
- * words are named below.
+ * The confirm stage, exact: buckets of one cache line with 16, 24 or 32 IPv4 addresses or 12 IPv6
+ * prefixes (quotient.h), or with 8 fingerprints of prefixes in classes (the whole 64-bit keyed
+ * hash, 1 for 0), or 8 of names with their verdicts. A free slot is 0. Behind the last bucket
+ * stands one more, whose words are named below.
  */
 struct xb_bucket {
 	__u64 word[8];
@@ -328,7 +328,7 @@ struct xb_bucket {
 struct xb_buckets {
 	__u32 parts;	 /* 0: nothing is confirmed */
 	__u32 size;	 /* buckets in a part */
-	__u32 slot_bits; /* 64, or of addresses as many as xb_slot_suffices() allows */
+	__u32 slot_bits; /* 64; of prefixes 42, of addresses as many as xb_slot_suffices() allows */
 };
 
 static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts, __u32 size)
@@ -466,7 +466,7 @@ struct xb_params {
 	struct xb_buckets confirm6;	  /* of net6 */
 	struct xb_buckets confirm_names;  /* always there if names is */
 	struct xb_buckets confirm_scoped; /* always there if scoped is */
-	struct xb_quotient_key key4;	  /* of confirm4 */
+	struct xb_quotient_key key4;	  /* of confirm4; the step also of confirm6 */
 	struct xb_geometry names;
 	struct xb_name_ports ports;
 	__u32 allow_names;   /* that the hash map of allowed names has room for */

@@ -322,7 +322,7 @@ TEST(few_ipv4_keys_in_a_table_for_4_million)
 
 TEST(few_ipv6_keys_that_move_all_the_time)
 {
-	few_keys_under_traffic(&(struct few){false, 0, 64, 8, 64});
+	few_keys_under_traffic(&(struct few){false, 0, XB_SLOT_PREFIX, 8, 96});
 }
 
 /* ---- kill -9 ---- */

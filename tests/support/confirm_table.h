@@ -37,12 +37,18 @@ static inline struct xb_quotient_key new_key4(void)
 	return key;
 }
 
-/* Of fingerprints if slots are as wide as these, or else of addresses. */
+/* What has slots of this width. */
+static inline enum xb_slots slots_for(uint32_t bits)
+{
+	return bits == 64		? XB_SLOTS_HASH
+	       : bits == XB_SLOT_PREFIX ? XB_SLOTS_PREFIX
+					: XB_SLOTS_ADDRESS;
+}
+
 static inline struct xb_exact make(struct xb_buckets geometry)
 {
 	struct xb_exact table = {.geometry = geometry,
-				 .slots = geometry.slot_bits == 64 ? XB_SLOTS_HASH
-								   : XB_SLOTS_ADDRESS,
+				 .slots = slots_for(geometry.slot_bits),
 				 .key = {next_random(), next_random()},
 				 .key4 = new_key4()};
 	size_t bytes = xb_exact_bytes(&geometry);
@@ -60,10 +66,10 @@ static inline void discard(struct xb_exact *table)
 	xb_mapping_close(&table->buckets);
 }
 
-/* Keys are numbers: an address, or what a prefix would hash to. */
+/* Keys are numbers: an address, or what is hashed as a prefix would be. */
 static inline uint64_t hash_of(const struct xb_exact *table, uint64_t key)
 {
-	return table->slots == XB_SLOTS_HASH ? xb_mix64(table->key.a + key) : 0;
+	return table->slots == XB_SLOTS_ADDRESS ? 0 : xb_mix64(table->key.a + key);
 }
 
 static inline int add(struct xb_exact *table, uint64_t key)

@@ -28,21 +28,21 @@ static inline uint64_t *exact_contents(const struct xb_exact *table, size_t *cou
 
 		at.value = xb_exact_slot(table, at.bucket, (uint32_t)(i % slots));
 		contents[i] = at.value;
-		if (!at.value || table->slots != XB_SLOTS_ADDRESS)
+		if (!at.value || table->geometry.slot_bits == 64)
 			continue;
 		xb_exact_spots_at(table, &at, spot);
-		contents[i] = (uint64_t)spot[0].bucket << 32 | spot[0].value;
+		contents[i] = (uint64_t)spot[0].bucket << 41 | spot[0].value;
 	}
 	qsort(contents, all, sizeof(*contents), compare_contents);
 	*count = all;
 	return contents;
 }
 
-static inline uint32_t inverse_of(uint32_t odd)
+static inline uint64_t inverse_of(uint64_t odd)
 {
-	uint32_t x = odd; /* right in the last three bits; each step doubles them */
+	uint64_t x = odd; /* right in the last three bits; each step doubles them */
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		x *= 2 - odd * x;
 	return x;
 }
@@ -56,9 +56,20 @@ static inline uint32_t unshifted(uint32_t x)
  * row. */
 static inline uint32_t address_permuted_to(const struct xb_quotient_key *key, uint32_t permuted)
 {
-	uint32_t x = unshifted(permuted * inverse_of(key->factor[2]));
+	uint32_t x = unshifted(permuted * (uint32_t)inverse_of(key->factor[2]));
 
-	return unshifted(x * inverse_of(key->factor[1])) * inverse_of(key->factor[0]);
+	x = unshifted(x * (uint32_t)inverse_of(key->factor[1]));
+	return x * (uint32_t)inverse_of(key->factor[0]);
+}
+
+/* The hash that xb_quotient_of_hash() makes this word, of which it cuts the quotient. */
+static inline uint64_t hash_mixed_to(const struct xb_key *key, uint64_t word)
+{
+	uint64_t x = word ^ word >> 31 ^ word >> 62;
+
+	x *= inverse_of(0x94d049bb133111ebULL);
+	x = (x ^ x >> 27 ^ x >> 54) * inverse_of(0xbf58476d1ce4e5b9ULL);
+	return (x ^ x >> 30 ^ x >> 60) - key->b;
 }
 
 #endif

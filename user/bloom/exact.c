@@ -13,7 +13,7 @@
 #define PART_BUCKETS 4096
 #define PART_MOST    (1U << 31) /* so that 32 bits hold the sum of two places in it */
 
-#define WORDS (sizeof(struct xb_bucket) / sizeof(__u64))
+#define WORDS ((uint32_t)(sizeof(struct xb_bucket) / sizeof(__u64)))
 
 /* The geometries of each kind of slots, those in which a key takes least first. */
 static const struct kind {
@@ -21,10 +21,12 @@ static const struct kind {
 	uint32_t least;	  /* buckets */
 } kinds[] = {
 	[XB_SLOTS_ADDRESS] = {{XB_SLOT_NARROW, XB_SLOT_MIDDLE, XB_SLOT_WIDE}, 3},
+	[XB_SLOTS_PREFIX] = {{XB_SLOT_PREFIX}, 2},
 	[XB_SLOTS_HASH] = {{64}, 1},
 	[XB_SLOTS_NAME] = {{64}, 1},
 };
 
+/* Whole ones. */
 static uint32_t slots_of_word(const struct xb_buckets *geometry)
 {
 	return 64 / geometry->slot_bits;
@@ -32,7 +34,9 @@ static uint32_t slots_of_word(const struct xb_buckets *geometry)
 
 static uint32_t slots_of_bucket(const struct xb_buckets *geometry)
 {
-	return WORDS * slots_of_word(geometry);
+	uint32_t halved = geometry->slot_bits == XB_SLOT_PREFIX ? WORDS / 2 : 0;
+
+	return WORDS * slots_of_word(geometry) + halved;
 }
 
 static uint32_t buckets_in(const struct xb_buckets *geometry)
@@ -42,7 +46,7 @@ static uint32_t buckets_in(const struct xb_buckets *geometry)
 
 static bool suffices(const struct xb_buckets *geometry)
 {
-	return geometry->slot_bits == 64 ||
+	return geometry->slot_bits > XB_SLOT_WIDE ||
 	       xb_slot_suffices((uint64_t)geometry->parts * geometry->size, geometry->slot_bits);
 }
 
@@ -111,29 +115,63 @@ static struct xb_bucket *bucket_at(const struct xb_exact *confirm, uint32_t inde
 	return (struct xb_bucket *)(void *)confirm->buckets.base + index;
 }
 
-static uint64_t slot_mask(const struct xb_buckets *geometry)
+/* Where a slot lies: in one word, or in as many bits of two. */
+struct place {
+	uint32_t word, words, shift, bits;
+};
+
+static struct place place_of(const struct xb_buckets *geometry, uint32_t slot)
 {
-	return ~0ULL >> (64 - geometry->slot_bits);
+	uint32_t many = slots_of_word(geometry), bits = geometry->slot_bits;
+
+	if (slot < WORDS * many)
+		return (struct place){slot / many, 1, slot % many * bits, bits};
+	return (struct place){(slot - WORDS) * 2, 2, XB_SLOT_PREFIX, XB_SLOT_HALF};
+}
+
+static uint64_t place_mask(const struct place *place)
+{
+	return ~0ULL >> (64 - place->bits) << place->shift;
+}
+
+/* What the place's word of this number, 0 or 1, has of a value. */
+static uint64_t place_part(const struct place *place, uint64_t value, uint32_t number)
+{
+	return value >> number * XB_SLOT_HALF << place->shift & place_mask(place);
 }
 
 uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
 {
-	const struct xb_buckets *geometry = &confirm->geometry;
-	uint32_t many = slots_of_word(geometry);
+	const struct place place = place_of(&confirm->geometry, slot);
+	const __u64 *word = &bucket_at(confirm, bucket)->word[place.word];
+	uint64_t value = 0;
 
-	return bucket_at(confirm, bucket)->word[slot / many] >> slot % many * geometry->slot_bits &
-	       slot_mask(geometry);
+	for (uint32_t i = 0; i < place.words; i++)
+		value |= (word[i] & place_mask(&place)) >> place.shift << i * XB_SLOT_HALF;
+	return value;
 }
 
-/* Nobody else writes, and readers see the word before or after. */
+/* Nobody else writes, and readers see each word before or after. Of a slot in two words they may
+ * see one before and one after: then it has neither key, as if both had come and gone. */
 static void slot_set(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
-	const struct xb_buckets *geometry = &confirm->geometry;
-	uint32_t many = slots_of_word(geometry), shift = slot % many * geometry->slot_bits;
-	__u64 *word = &bucket_at(confirm, bucket)->word[slot / many];
+	const struct place place = place_of(&confirm->geometry, slot);
+	__u64 *word = &bucket_at(confirm, bucket)->word[place.word];
 
-	__atomic_store_n(word, (*word & ~(slot_mask(geometry) << shift)) | value << shift,
-			 __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < place.words; i++)
+		__atomic_store_n(&word[i],
+				 (word[i] & ~place_mask(&place)) | place_part(&place, value, i),
+				 __ATOMIC_SEQ_CST);
+}
+
+/* The same of a free slot of a table that nobody reads yet. */
+static void slot_fill(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
+{
+	const struct place place = place_of(&confirm->geometry, slot);
+	__u64 *word = &bucket_at(confirm, bucket)->word[place.word];
+
+	for (uint32_t i = 0; i < place.words; i++)
+		word[i] |= place_part(&place, value, i);
 }
 
 /* The part of a slot that says which key it is. */
@@ -163,6 +201,11 @@ static void spots_of_hash(const struct xb_exact *confirm, uint64_t value, struct
 	spot[1] = (struct xb_spot){value, choices.second};
 }
 
+static bool has_quotients(const struct xb_exact *confirm)
+{
+	return confirm->slots == XB_SLOTS_ADDRESS || confirm->slots == XB_SLOTS_PREFIX;
+}
+
 static void spots_of_quotient(const struct xb_exact *confirm, const struct xb_quotient *quotient,
 			      struct xb_spot spot[2])
 {
@@ -178,12 +221,15 @@ void xb_exact_spots(const struct xb_exact *confirm, uint64_t hash, uint32_t extr
 	uint64_t verdict = confirm->slots == XB_SLOTS_NAME ? (uint64_t)extra << XB_DOMAIN_SHIFT : 0;
 	struct xb_quotient quotient;
 
-	if (confirm->slots != XB_SLOTS_ADDRESS) {
+	if (!has_quotients(confirm)) {
 		spots_of_hash(confirm, xb_fingerprint(hash) | verdict, spot);
 		return;
 	}
-	quotient = xb_quotient_of(&confirm->key4, extra, geometry->parts, geometry->size,
-				  geometry->slot_bits);
+	quotient =
+		confirm->slots == XB_SLOTS_PREFIX
+			? xb_quotient_of_hash(&confirm->key, hash, geometry->parts, geometry->size)
+			: xb_quotient_of(&confirm->key4, extra, geometry->parts, geometry->size,
+					 geometry->slot_bits);
 	spots_of_quotient(confirm, &quotient, spot);
 }
 
@@ -192,7 +238,7 @@ void xb_exact_spots_at(const struct xb_exact *confirm, const struct xb_spot *at,
 {
 	struct xb_quotient quotient;
 
-	if (confirm->slots != XB_SLOTS_ADDRESS) {
+	if (!has_quotients(confirm)) {
 		spots_of_hash(confirm, at->value, spot);
 		return;
 	}
@@ -404,15 +450,13 @@ bool xb_exact_contains(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 static int build_one(struct xb_exact *confirm, const struct xb_spot key[2], uint32_t start,
 		     uint8_t *used)
 {
-	uint32_t all = slots_of_bucket(&confirm->geometry),
-		 many = slots_of_word(&confirm->geometry);
+	uint32_t all = slots_of_bucket(&confirm->geometry);
 	const struct xb_spot *spot = &key[used[key[0].bucket - start] < all ? 0 : 1];
 	uint32_t slot = used[spot->bucket - start], grown = spot->bucket;
 	int error = 0;
 
 	if (slot < all)
-		bucket_at(confirm, spot->bucket)->word[slot / many] |=
-			spot->value << slot % many * confirm->geometry.slot_bits;
+		slot_fill(confirm, spot->bucket, slot, spot->value);
 	else
 		error = relocate(confirm, key, &grown);
 	if (!error)

@@ -10,26 +10,27 @@
 /*
  * The kernel may read buckets at any moment; calls belong to one writer at a time. A key in the
  * table is found at every moment, also while it moves. A key may be there several times (ranges
- * that overlap); a delete takes one.
+ * that overlap, prefixes with the same quotient); a delete takes one.
  */
 /* What stands in a bucket. */
 enum xb_slots {
 	XB_SLOTS_ADDRESS, /* 16, 24 or 32 IPv4 addresses */
-	XB_SLOTS_HASH,	  /* 8 fingerprints, the whole hash */
+	XB_SLOTS_PREFIX,  /* 12 IPv6 prefixes, 41 bits of the hash each */
+	XB_SLOTS_HASH,	  /* 8 fingerprints of prefixes in classes, the whole hash */
 	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
 };
 
 struct xb_exact {
 	struct xb_buckets geometry;
 	struct xb_key key;
-	struct xb_quotient_key key4; /* of addresses */
+	struct xb_quotient_key key4; /* of addresses; the step also of prefixes */
 	struct xb_mapping buckets;   /* struct xb_bucket each, and the one behind the last */
 	enum xb_slots slots;
 };
 
 /* How full a table is made that has all the keys it is sized for, and how full it may get. A key
- * stands in its first bucket unless that is full: at FILL 97 of 100 addresses, 93 of 100
- * fingerprints do, so that they cost a packet one line. */
+ * stands in its first bucket unless that is full: at FILL 97 of 100 addresses, 95 of 100 prefixes,
+ * 93 of 100 fingerprints do, so that they cost a packet one line. */
 #define XB_CONFIRM_FILL 0.80
 #define XB_CONFIRM_FULL 0.97
 
@@ -50,7 +51,7 @@ uint64_t xb_exact_bytes(const struct xb_buckets *geometry);
 
 /*
  * hash: see xdp_bloom/hash.h; not read where slots have addresses. extra: the address in host byte
- * order, or the verdict of a name; not read where slots have plain fingerprints.
+ * order, or the verdict of a name; not read elsewhere.
  */
 
 /* The two places of a key; xb_exact_spots_at(): of what stands at this one. */

@@ -75,7 +75,7 @@ static int size_net6(const struct xb_demand *demand, uint64_t capacity, struct x
 	error = xb_size_bloom(capacity, demand->rate / params->length_probes, &params->net6);
 	return error || !demand->confirm
 		       ? error
-		       : size_confirm(capacity, demand->slack, XB_SLOTS_HASH, &params->confirm6);
+		       : size_confirm(capacity, demand->slack, XB_SLOTS_PREFIX, &params->confirm6);
 }
 
 /* Always confirmed, since the exact table alone tells one class from another. */

@@ -151,9 +151,9 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->net6.geometry = params->net6;
 	generation->confirm4.geometry = params->confirm4;
 	generation->confirm6.geometry = params->confirm6;
-	generation->confirm6.slots = XB_SLOTS_HASH;
+	generation->confirm6.slots = XB_SLOTS_PREFIX;
 	generation->host4.key = generation->net6.key = params->key;
-	generation->confirm4.key4 = params->key4;
+	generation->confirm4.key4 = generation->confirm6.key4 = params->key4;
 	generation->confirm6.key = params->key;
 	generation->names.geometry = params->names;
 	generation->names.key = params->key;

@@ -164,7 +164,7 @@ bool xb_params_are_sound(const struct xb_params *params)
 {
 	return is_odd(&params->key4) &&
 	       is_stage(&params->host4, &params->confirm4, XB_SLOTS_ADDRESS, params->confirm) &&
-	       is_stage(&params->net6, &params->confirm6, XB_SLOTS_HASH, params->confirm) &&
+	       is_stage(&params->net6, &params->confirm6, XB_SLOTS_PREFIX, params->confirm) &&
 	       is_stage(&params->names, &params->confirm_names, XB_SLOTS_NAME, true) &&
 	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
 	       params->prefix6_pages <= XB_PREFIX6_BLOCKS && params->scope_cells < UINT32_MAX &&

@@ -7,8 +7,9 @@
 
 /* The smallest of each kind, and not too small for 700 keys. */
 static const struct xb_buckets geometries[] = {
-	{1, 100, 32}, {1, 4097, 21}, {1, 131077, 16}, {1, 100, 64}};
-#define GEOMETRIES (sizeof(geometries) / sizeof(geometries[0]))
+	{1, 100, 32}, {1, 4097, 21}, {1, 131077, 16}, {1, 100, 42}, {1, 100, 64}};
+#define GEOMETRIES   (sizeof(geometries) / sizeof(geometries[0]))
+#define OF_ADDRESSES 3
 
 TEST(duplicates_are_counted)
 {
@@ -31,7 +32,7 @@ TEST(duplicates_are_counted)
 
 TEST(the_unspecified_address_has_a_slot)
 {
-	for (size_t i = 0; i < GEOMETRIES - 1; i++) {
+	for (size_t i = 0; i < OF_ADDRESSES; i++) {
 		struct xb_exact table = make(geometries[i]);
 
 		assert_false(has(&table, 0));
@@ -59,6 +60,49 @@ TEST(the_fingerprint_of_nothing_is_one)
 	assert_int_equal(xb_exact_delete(&table, 0, 0), 0);
 	assert_false(xb_exact_contains(&table, 0, 0));
 	discard(&table);
+}
+
+/* Two prefixes whose hashes differ in bits that the table does not have. */
+static void make_twins(const struct xb_exact *table, uint64_t hash[2])
+{
+	struct xb_spot spot[2][2];
+
+	do {
+		uint64_t word = next_random() & ~(1ULL << 32);
+
+		hash[0] = hash_mixed_to(&table->key, word);
+		hash[1] = hash_mixed_to(&table->key, word | 1ULL << 32);
+		for (int i = 0; i < 2; i++)
+			xb_exact_spots(table, hash[i], 0, spot[i]);
+	} while (spot[0][0].bucket != spot[1][0].bucket || spot[0][0].value != spot[1][0].value);
+}
+
+/* Neither is lost with the other, whichever goes first, and wherever both stand. */
+TEST(prefixes_with_one_quotient_are_two)
+{
+	for (uint32_t i = 0; i < 2000; i++) {
+		/* In the smallest one both buckets fill, and keys move. */
+		struct xb_exact table = make((struct xb_buckets){1, i & 1 ? 2 : 100, 42});
+		uint64_t hash[2];
+		uint32_t others = 0, first = i >> 1 & 1;
+
+		make_twins(&table, hash);
+		for (uint32_t key = 0; key < i % 20; key++)
+			others += !add(&table, key);
+		for (int j = 0; j < 2; j++)
+			assert_int_equal(xb_exact_add(&table, hash[j], 0), 0);
+		for (uint32_t key = 100; key < 200; key++)
+			others += !add(&table, key);
+		assert_int_equal(xb_exact_delete(&table, hash[first], 0), 0);
+		assert_true(xb_exact_contains(&table, hash[!first], 0));
+		assert_int_equal(xb_exact_delete(&table, hash[!first], 0), 0);
+		assert_false(xb_exact_contains(&table, hash[0], 0));
+		assert_int_equal(xb_exact_delete(&table, hash[0], 0), -EUCLEAN);
+		for (uint32_t key = 0; key < 200; key++)
+			others -= !del(&table, key);
+		assert_int_equal(others, 0);
+		discard(&table);
+	}
 }
 
 TEST(deleting_what_is_absent_changes_nothing)
@@ -103,6 +147,10 @@ TEST(filling_in_place)
 		{8192, XB_SLOTS_ADDRESS},
 		{60000, XB_SLOTS_ADDRESS},
 		{400000, XB_SLOTS_ADDRESS},
+		{100, XB_SLOTS_PREFIX},
+		{8192, XB_SLOTS_PREFIX},
+		{60000, XB_SLOTS_PREFIX},
+		{400000, XB_SLOTS_PREFIX},
 		{100, XB_SLOTS_HASH},
 		{8192, XB_SLOTS_HASH},
 		{60000, XB_SLOTS_HASH},
@@ -136,9 +184,11 @@ TEST(filling_in_place)
 /* Changed over and over at its fullest, against an array that knows what is in it. */
 TEST(churn_at_the_fullest)
 {
-	for (int i = 0; i < 3; i++) {
-		struct xb_buckets geometry = xb_size_exact(i == 1 ? 100000 : 20000,
-							   i ? XB_SLOTS_ADDRESS : XB_SLOTS_HASH);
+	static const enum xb_slots slots[] = {XB_SLOTS_HASH, XB_SLOTS_ADDRESS, XB_SLOTS_ADDRESS,
+					      XB_SLOTS_PREFIX};
+
+	for (int i = 0; i < 4; i++) {
+		struct xb_buckets geometry = xb_size_exact(i == 1 ? 100000 : 20000, slots[i]);
 		uint64_t room = xb_exact_room(&geometry);
 		struct xb_exact table = make(geometry);
 		uint32_t *in = make_keys(room), *out = make_keys(room);

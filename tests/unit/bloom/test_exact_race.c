@@ -26,8 +26,8 @@ static void *map_look_up(void *map, const void *index);
 #define CHURN  512 /* keys that come and go */
 #define SLOTS  64  /* or four buckets; so few that the same keys move all the time */
 
-/* Of slots: of addresses, and of fingerprints. */
-static const uint32_t widths[] = {16, 21, 32, 64};
+/* Of slots: of addresses, prefixes, and fingerprints. */
+static const uint32_t widths[] = {16, 21, 32, XB_SLOT_PREFIX, 64};
 #define WIDTHS (sizeof(widths) / sizeof(widths[0]))
 
 #define RACE_MICROSECONDS amount(250000, 1000000)
@@ -119,9 +119,10 @@ static bool kernel_has(struct race *race, uint32_t key)
 	bool found;
 
 	reader.buckets = reader.ends = 0;
-	found = table->slots == XB_SLOTS_HASH
-			? exact_find(table, &table->geometry, &race->key, xb_fingerprint(hash),
-				     SLOTS_HASH)
+	found = table->slots == XB_SLOTS_HASH ? exact_find(table, &table->geometry, &race->key,
+							   xb_fingerprint(hash), SLOTS_HASH)
+		: table->slots == XB_SLOTS_PREFIX
+			? exact_find6(table, &table->geometry, &race->key, &table->key4, hash)
 			: exact_find4(table, &table->geometry, &table->key4, key);
 	__atomic_fetch_add(&race->looks, 1, __ATOMIC_RELAXED);
 	race->second_looks += reader.ends;
@@ -321,7 +322,9 @@ static uint32_t another_key(const struct xb_exact *table, struct xb_spot *taken,
 
 static void begin_race(struct race *race, uint32_t width, enum pace pace)
 {
-	uint32_t slots = 8 * (64 / width), buckets = SLOTS / slots < 4 ? 4 : SLOTS / slots;
+	const struct xb_buckets one = {1, 1, width};
+	uint32_t slots = (uint32_t)xb_exact_slots(&one),
+		 buckets = SLOTS / slots < 4 ? 4 : (SLOTS + slots - 1) / slots;
 	struct xb_spot taken[STABLE + CHURN] = {{0}};
 
 	*race = (struct race){.pace = pace, .full = (int)(buckets * slots * 0.98)};
