@@ -33,17 +33,23 @@ struct {
 	__type(value, __u32);
 } allow6 SEC(".maps");
 
-static __always_inline bool gate_open(__u32 region, __u32 bit)
+static __always_inline __u64 gate_word(__u32 index)
 {
-	__u32 index = region + bit / 64;
 	__u64 *word = bpf_map_lookup_elem(&allow_gate, &index);
 
-	return word && (*word >> (bit % 64)) & 1;
+	return word ? *word : 0;
+}
+
+static __always_inline bool gate_open(struct xb_gate gate)
+{
+	__u64 word = gate_word(gate.word);
+
+	return (word >> gate.head | word >> gate.near) & 1;
 }
 
 static __always_inline bool gate_open_ipv4(__u32 address)
 {
-	return gate_open(0, address >> (32 - XB_GATE_BITS));
+	return gate_open(xb_gate_ipv4(address));
 }
 
 static __always_inline bool allowed_ipv4(__u32 address)
@@ -55,7 +61,8 @@ static __always_inline bool allowed_ipv4(__u32 address)
 
 static __always_inline bool gate_open_ipv6(__u64 hi)
 {
-	return gate_open(XB_GATE_NET6, xb_gate_net6(hi)) || gate_open(XB_GATE_SHORT6, hi >> 48);
+	return gate_open(xb_gate_ipv6(hi)) ||
+	       (gate_word(XB_GATE_SHORT6 + (hi >> 54)) >> (hi >> 48 & 63) & 1);
 }
 
 static __always_inline bool allowed_ipv6(__u64 hi, __u64 lo)

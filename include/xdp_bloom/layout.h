@@ -337,20 +337,47 @@ static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts,
 }
 
 /*
- * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source far
- * from every allowed one costs only a line. Bits, in this order: IPv4 by its first 20 bits; IPv6 by
- * a hash of its first 32, for prefixes of /32 and longer; IPv6 by its first 16, for shorter ones.
+ * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source that
+ * is not allowed costs only a line. A hash of the head of a source, its first 20 bits (IPv6: 32),
+ * chooses a word, and a bit of it for prefixes that have all of the head; for longer ones another
+ * bit is chosen by the first 24 bits (IPv6: 48). Behind these words stand bits for the first 16
+ * bits of IPv6 addresses, for prefixes shorter than the head.
  */
 #define XB_GATE_BITS	  20
 #define XB_GATE_WORDS	  (1U << (XB_GATE_BITS - 6))
-#define XB_GATE_NET6	  XB_GATE_WORDS
-#define XB_GATE_SHORT6	  (2 * XB_GATE_WORDS)
-#define XB_GATE_ALL_WORDS (2 * XB_GATE_WORDS + (1U << 10))
+#define XB_GATE_SHORT6	  XB_GATE_WORDS
+#define XB_GATE_ALL_WORDS (XB_GATE_WORDS + (1U << 10))
 
-/* Number of the bit within its region. */
-static inline __attribute__((always_inline)) __u32 xb_gate_net6(__u64 hi)
+#define XB_GATE_HEAD4 20
+#define XB_GATE_NEAR4 24
+#define XB_GATE_HEAD6 32
+#define XB_GATE_NEAR6 48
+
+struct xb_gate {
+	__u32 word;
+	__u32 head, near; /* bits of the word */
+};
+
+/* head, near: as many first bits of the address, as a number. */
+static inline __attribute__((always_inline)) struct xb_gate xb_gate_of(__u64 head, __u64 near)
 {
-	return (__u32)(xb_mix64(hi >> 32) >> (64 - XB_GATE_BITS));
+	__u64 place = head * 0xbf58476d1ce4e5b9ULL;
+
+	return (struct xb_gate){.word = (__u32)(place >> (64 + 6 - XB_GATE_BITS)),
+				.head = place >> (64 - XB_GATE_BITS) & 63,
+				.near = (__u32)(near * 0x9e3779b97f4a7c15ULL >> 58)};
+}
+
+/* address: host byte order. */
+static inline __attribute__((always_inline)) struct xb_gate xb_gate_ipv4(__u32 address)
+{
+	return xb_gate_of(address >> (32 - XB_GATE_HEAD4), address >> (32 - XB_GATE_NEAR4));
+}
+
+/* hi: of the address, host byte order. */
+static inline __attribute__((always_inline)) struct xb_gate xb_gate_ipv6(__u64 hi)
+{
+	return xb_gate_of(hi >> (64 - XB_GATE_HEAD6), hi >> (64 - XB_GATE_NEAR6));
 }
 
 #define XB_ALLOW_MAX (1U << 28) /* the tries take memory as they grow */

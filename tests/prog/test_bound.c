@@ -11,6 +11,7 @@
 
 #include "support/cmocka.h"
 #include "support/counted.h"
+#include "support/entryof.h"
 #include "support/hello.h"
 #include "support/rig.h"
 
@@ -242,6 +243,50 @@ TEST(sources)
 	assert_true(work.lookups >= LENGTHS);
 	assert_true(work.lookups <= LENGTHS * LOOKUP_MOST + FIXED_MOST);
 	assert_true(work.rounds <= LENGTHS + 1);
+}
+
+/* Of a packet that is listed and dropped. */
+static uint64_t lookups_from(const char *text)
+{
+	struct xb_entry source = entry_of(text);
+
+	memset(&counted->bss->work, 0, sizeof(counted->bss->work));
+	assert_int_equal(rig_run_from(program, &source), XDP_DROP);
+	return counted->bss->work.lookups;
+}
+
+/* Only where something allowed touches the /24 of a source, or its /48, is the allowlist asked. */
+TEST(next_to_what_is_allowed)
+{
+	static const struct {
+		const char *source, *allowed;
+		bool asked;
+	} rows[] = {
+		{"203.0.112.9", "203.0.127.1", false},
+		{"203.0.112.10", "203.0.111.0/24", false},
+		{"203.0.112.11", "203.0.114.0/23", false},
+		{"203.0.112.12", "203.0.112.1", true},
+		{"203.0.112.13", "203.0.96.0/20", false},
+		{"2001:db9:1::9", "2001:db9:2::/48", false},
+		{"2001:db9:1::a", "2001:db9:3::1", false},
+		{"2001:db9:1::b", "2001:db9:1:2::/64", true},
+		{"2001:db9:1::c", "2001:db9:8000::/33", true},
+		{"2001:db9:1::d", "2001:dba::/32", false},
+		{"2001:db9:1::e", "2000::/16", false},
+		{"2001:db9:1::f", "2001:8000::/17", true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t before;
+
+		rig_add(&rig, rows[i].source, "default");
+		before = lookups_from(rows[i].source);
+		rig_allow(&rig, rows[i].allowed);
+		assert_int_equal(lookups_from(rows[i].source) > before, rows[i].asked);
+		assert_true(rig_disallow(&rig, rows[i].allowed));
+		assert_int_equal(lookups_from(rows[i].source), before);
+		rig_del(&rig, rows[i].source, NULL);
+	}
 }
 
 TEST(names)

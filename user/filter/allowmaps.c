@@ -12,37 +12,49 @@
 #include "filter/namedepths.h"
 #include "store/walk.h"
 
-/* The bits an entry needs: `count` from `bit` on, in the region that begins at word `region`. */
-struct span {
-	uint32_t region, bit, count;
-};
-
-static struct span cells(uint32_t region, unsigned int bits, uint32_t first, uint8_t length)
+static void set_bit(uint64_t *words, uint32_t word, uint32_t bit)
 {
-	return (struct span){
-		.region = region,
-		.bit = first,
-		.count = length < bits ? 1U << (bits - length) : 1,
-	};
+	__atomic_fetch_or(&words[word], 1ULL << bit, __ATOMIC_RELEASE);
 }
 
-static struct span span_of(const struct xb_entry *entry)
+/* How many cells of so many first bits an entry touches. */
+static uint32_t cells(unsigned int bits, uint8_t length)
 {
-	if (entry->kind == XB_ALLOW4)
-		return cells(0, XB_GATE_BITS, xb_entry_ipv4(entry) >> (32 - XB_GATE_BITS),
-			     entry->length);
-	if (entry->length >= 32)
-		return cells(XB_GATE_NET6, 0, xb_gate_net6(entry->hi), 0);
-	return cells(XB_GATE_SHORT6, 16, (uint32_t)(entry->hi >> 48), entry->length);
+	return length < bits ? 1U << (bits - length) : 1;
 }
 
+static void open_gate4(uint64_t *words, const struct xb_entry *entry)
+{
+	bool near = entry->length > XB_GATE_HEAD4;
+	unsigned int bits = near ? XB_GATE_NEAR4 : XB_GATE_HEAD4;
+
+	for (uint32_t i = 0; i < cells(bits, entry->length); i++) {
+		struct xb_gate gate = xb_gate_ipv4(xb_entry_ipv4(entry) + (i << (32 - bits)));
+
+		set_bit(words, gate.word, near ? gate.near : gate.head);
+	}
+}
+
+static void open_gate6(uint64_t *words, const struct xb_entry *entry)
+{
+	struct xb_gate gate = xb_gate_ipv6(entry->hi);
+	uint32_t first = (uint32_t)(entry->hi >> 48);
+
+	if (entry->length >= XB_GATE_HEAD6) {
+		set_bit(words, gate.word, entry->length < XB_GATE_NEAR6 ? gate.head : gate.near);
+		return;
+	}
+	for (uint32_t i = first; i < first + cells(16, entry->length); i++)
+		set_bit(words, XB_GATE_SHORT6 + i / 64, i % 64);
+}
+
+/* For every cell that the entry touches. */
 static void open_gate(uint64_t *words, const struct xb_entry *entry)
 {
-	struct span span = span_of(entry);
-
-	for (uint32_t bit = span.bit; bit < span.bit + span.count; bit++)
-		__atomic_fetch_or(&words[span.region + bit / 64], 1ULL << (bit % 64),
-				  __ATOMIC_RELEASE);
+	if (entry->kind == XB_ALLOW4)
+		open_gate4(words, entry);
+	else
+		open_gate6(words, entry);
 }
 
 /* Fills *key (as large as the larger of the two) and returns the trie it is for. */
