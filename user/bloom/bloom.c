@@ -132,9 +132,7 @@ void xb_bloom_build(struct xb_bloom *filter, const uint64_t *hashes, size_t coun
 		key.index = xb_scale(key.probes.place, filter->geometry.blocks);
 		if (key.index < first || key.index >= last)
 			continue;
-		__builtin_prefetch(block_at(filter, key.index), 1);
-		for (size_t line = 0; line < sizeof(struct xb_counters); line += 64)
-			__builtin_prefetch(&filter->counters[key.index].byte[line], 1);
+		xb_bloom_fetch(filter, key.index);
 		if (queued - done == AHEAD)
 			build_one(filter, &ahead[done++ % AHEAD]);
 		ahead[queued++ % AHEAD] = key;

@@ -41,6 +41,18 @@ bool xb_bloom_contains(struct xb_bloom *filter, uint64_t hash);
 /* The block the key falls on. */
 uint32_t xb_bloom_block(const struct xb_bloom *filter, uint64_t hash);
 
+/* Asks memory for what a change of a key of this block will touch. GCC removes calls of a function
+ * that does nothing else, so it has to be inlined. */
+static inline __attribute__((always_inline)) void xb_bloom_fetch(const struct xb_bloom *filter,
+								 uint32_t block)
+{
+	const struct xb_counters *counters = &filter->counters[block];
+
+	__builtin_prefetch(filter->bits.base + block * sizeof(struct xb_block), 1);
+	for (size_t line = 0; line < sizeof(*counters); line += 64)
+		__builtin_prefetch(&counters->byte[line], 1);
+}
+
 /* Adds the keys of blocks first to last - 1, for building with a thread for each range. */
 void xb_bloom_build(struct xb_bloom *filter, const uint64_t *hashes, size_t count, uint32_t first,
 		    uint32_t last);

@@ -237,6 +237,35 @@ static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
 		       : xb_allowmaps_delete(&generation->allow, txn, &change->entry);
 }
 
+static void fetch_key(const struct xb_bloom *bloom, const struct xb_exact *confirm, uint64_t hash,
+		      uint32_t extra)
+{
+	struct xb_spot spot[2];
+
+	xb_bloom_fetch(bloom, xb_bloom_block(bloom, hash));
+	if (!confirm->geometry.parts)
+		return;
+	xb_exact_spots(confirm, hash, extra, spot);
+	__builtin_prefetch(confirm->buckets.base + spot[0].bucket * sizeof(struct xb_bucket), 1);
+}
+
+/* Asks memory for what a change of the entry will touch, where it is far apart from what those
+ * before it touch. */
+static void fetch(const struct xb_generation *generation, const struct xb_entry *entry)
+{
+	const struct xb_params *params = &generation->params;
+	uint32_t address;
+
+	if (entry->kind == XB_HOST4 && params->host4.blocks) {
+		address = xb_entry_ipv4(entry);
+		fetch_key(&generation->host4, &generation->confirm4,
+			  xb_hash_ipv4(&params->key, address), address);
+	} else if (entry->kind == XB_NET6 && params->net6.blocks && !xb_prefix6map_takes(entry)) {
+		fetch_key(&generation->net6, &generation->confirm6,
+			  xb_generation_hash(generation, entry), 0);
+	}
+}
+
 void (*xb_apply_stepped)(void);
 
 /* A change on its way into a generation. */
@@ -261,6 +290,9 @@ static int apply_step(struct application *application, const struct xb_change *c
 	return error;
 }
 
+/* Changes looked ahead. */
+#define AHEAD 8
+
 static int apply_phase(struct application *application, enum xb_phase phase)
 {
 	const struct xb_changes *changes = application->changes;
@@ -278,6 +310,8 @@ static int apply_phase(struct application *application, enum xb_phase phase)
 
 		if (!xb_phase_has(phase, change))
 			continue;
+		if (i + AHEAD < changes->count)
+			fetch(generation, &changes->change[i + AHEAD].entry);
 		error = apply_step(application, change, phase);
 		disallowed |= phase == XB_PHASE_DISALLOW && !xb_entry_is_name(&change->entry);
 	}
