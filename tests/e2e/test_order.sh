@@ -50,7 +50,7 @@ t_policy_while_a_trial_is_built()
 t_policy_while_a_full_filter_grows()
 {
 	python3 -c '
-for i in range(9000):
+for i in range(9500):
     print("172.16.%d.%d" % (i >> 8, i & 255))' >"$T/many"
 	ctl add 10.77.0.3
 	ctl -q attach x0

@@ -219,7 +219,7 @@ t_notes_as_json()
 	notes '1 line was left out' import "$T/list" --list one
 	notes '1 line was left out' import "$T/list" --list one --dry-run
 	notes '3 entries left out as bogons' import - --list two <<<$'203.0.113.1\n10.0.0.1\n198.18.0.1'
-	seq 9000 | awk '{print "add 172.16." int($1 / 256) "." $1 % 256}' >"$T/batch"
+	seq 9500 | awk '{print "add 172.16." int($1 / 256) "." $1 % 256}' >"$T/batch"
 	notes 'the filter was full; it now has room for ' batch "$T/batch"
 	notes 'within 60 seconds keeps it' policy monitor --rollback 60
 	exits 0 -q commit

@@ -63,9 +63,10 @@ static bool takes(const struct xb_params *params, const struct xb_change *change
 	return takes_classes(params, change, load);
 }
 
-static bool is_near(uint64_t keys, const struct xb_geometry *bloom)
+/* So that a filter which a change fills can take others while a larger one is built. */
+static bool is_near(uint64_t keys, const struct xb_geometry *bloom, bool confirmed)
 {
-	return keys <= bloom->capacity + bloom->capacity / 8;
+	return keys <= xb_generation_full(bloom, confirmed) + bloom->capacity / 8;
 }
 
 bool xb_fit_accepts(const struct xb_generation *generation, const struct xb_changes *changes)
@@ -81,8 +82,10 @@ bool xb_fit_accepts(const struct xb_generation *generation, const struct xb_chan
 	for (size_t i = 0; i < changes->count; i++)
 		if (!takes(params, &changes->change[i], &load))
 			return false;
-	return is_near(load.host4, &params->host4) && is_near(load.net6, &params->net6) &&
-	       is_near(load.names, &params->names) && is_near(load.scoped, &params->scoped) &&
+	return is_near(load.host4, &params->host4, params->confirm) &&
+	       is_near(load.net6, &params->net6, params->confirm) &&
+	       is_near(load.names, &params->names, true) &&
+	       is_near(load.scoped, &params->scoped, true) &&
 	       load.names <= xb_exact_room(&params->confirm_names) &&
 	       load.scoped <= xb_exact_room(&params->confirm_scoped) &&
 	       (!params->confirm || (load.host4 <= xb_exact_room(&params->confirm4) &&

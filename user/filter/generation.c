@@ -245,15 +245,21 @@ int xb_generation_match(const struct xb_generation *generation, const struct xb_
 	return xb_generation_set_policy(generation, meta->policy);
 }
 
+uint64_t xb_generation_full(const struct xb_geometry *bloom, bool confirmed)
+{
+	return bloom->capacity + (confirmed ? bloom->capacity / 8 : 0);
+}
+
 bool xb_generation_is_full(const struct xb_generation *generation)
 {
 	const struct xb_params *params = &generation->params;
+	const struct xb_counters_header *header = generation->header;
 
-	return generation->header->host4_keys > params->host4.capacity ||
-	       generation->header->net6_keys > params->net6.capacity ||
-	       generation->header->names_keys > params->names.capacity ||
-	       generation->header->scoped_keys > params->scoped.capacity ||
-	       (params->net6.blocks && generation->header->length_probes > params->length_probes);
+	return header->host4_keys > xb_generation_full(&params->host4, params->confirm) ||
+	       header->net6_keys > xb_generation_full(&params->net6, params->confirm) ||
+	       header->names_keys > xb_generation_full(&params->names, true) ||
+	       header->scoped_keys > xb_generation_full(&params->scoped, true) ||
+	       (params->net6.blocks && header->length_probes > params->length_probes);
 }
 
 uint64_t xb_generation_hash(const struct xb_generation *generation, const struct xb_entry *entry)

@@ -86,7 +86,13 @@ int xb_generation_set_policy(const struct xb_generation *generation, uint32_t po
 /* The hash of an IPv6 prefix or a name, by the key of the generation. */
 uint64_t xb_generation_hash(const struct xb_generation *generation, const struct xb_entry *entry);
 
-/* Whether it holds more than it was sized for. */
+/*
+ * How many keys fill a stage: those at which it has the promised rate. If hits are confirmed, an
+ * eighth more: what the rate costs then is time, and less of it than to build a larger filter.
+ */
+uint64_t xb_generation_full(const struct xb_geometry *bloom, bool confirmed);
+
+/* Whether a stage holds more keys than fill it, or a source costs more probes. */
 bool xb_generation_is_full(const struct xb_generation *generation);
 
 /* Pins a built generation, its program last, so that an unfinished directory is never taken for a

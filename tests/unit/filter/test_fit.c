@@ -11,7 +11,7 @@ static struct xb_counters_header counters;
 static struct xb_generation generation;
 static struct xb_changes changes;
 
-#define CAPACITY 800 /* 900 are near it */
+#define CAPACITY 800 /* 900 are near it; 1000, where hits are confirmed, as of names */
 #define CLASS	 (1U << 3)
 
 /* With all stages, none of which has a key, and exact tables that are larger. */
@@ -174,16 +174,59 @@ TEST(near_the_promised_rate)
 	assert_false(takes_what("2001:db8::1", XB_LISTED));
 	counters.net6_keys = 0;
 
-	counters.names_keys = CAPACITY / 8 * 9;
+	counters.names_keys = CAPACITY / 8 * 10 - 1;
+	assert_true(takes_what("a.example", XB_LISTED));
+	counters.names_keys++;
 	assert_false(takes_what("a.example", XB_LISTED));
 	assert_true(takes_what("a.example", XB_ALTERED));
 	assert_true(takes_what("a.example", XB_GONE));
 	counters.names_keys = 0;
 
-	counters.scoped_keys = CAPACITY / 8 * 9;
+	counters.scoped_keys = CAPACITY / 8 * 10 - 1;
+	assert_true(takes("192.0.2.1", 0, CLASS));
+	counters.scoped_keys++;
 	assert_false(takes("192.0.2.1", 0, CLASS));
 	assert_true(takes("192.0.2.1", CLASS, 0));
 	assert_true(takes("192.0.2.1", CLASS, CLASS | XB_CLASSES_ALL));
+	counters.scoped_keys = 0;
+
+	/* So it is with addresses, where hits are confirmed. */
+	generation.params.confirm = 1;
+	generation.params.confirm4 = generation.params.confirm6 =
+		xb_size_exact((uint64_t)4 * CAPACITY, XB_SLOTS_HASH);
+	counters.host4_keys = counters.net6_keys = CAPACITY / 8 * 10 - 1;
+	assert_true(takes_what("192.0.2.1", XB_LISTED));
+	assert_true(takes_what("2001:db8::1", XB_LISTED));
+	counters.host4_keys++;
+	assert_false(takes_what("192.0.2.1", XB_LISTED));
+	counters.host4_keys = 0;
+	counters.net6_keys++;
+	assert_false(takes_what("2001:db8::1", XB_LISTED));
+}
+
+/* When a larger one is to be built. */
+TEST(what_fills_a_stage)
+{
+	struct {
+		uint64_t *keys;
+		bool confirmed;
+	} rows[] = {{&counters.host4_keys, false},
+		    {&counters.net6_keys, false},
+		    {&counters.names_keys, true},
+		    {&counters.scoped_keys, true}};
+
+	for (unsigned int i = 0; i < 8; i++) {
+		uint32_t confirm = generation.params.confirm = i / 4;
+		uint64_t *keys = rows[i % 4].keys;
+
+		*keys = confirm || rows[i % 4].confirmed ? CAPACITY / 8 * 9 : CAPACITY;
+		assert_false(xb_generation_is_full(&generation));
+		++*keys;
+		assert_true(xb_generation_is_full(&generation));
+		*keys = 0;
+	}
+	counters.length_probes = 1;
+	assert_true(xb_generation_is_full(&generation));
 }
 
 /* However much the Bloom filter takes. */

@@ -20,7 +20,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct xb_demand demand = {.confirm = true};
 	struct xb_params params = {0};
-	uint64_t bits, buckets, counters;
+	uint64_t bits, buckets, counters, room;
 	uint64_t entries = 0;
 	int option;
 
@@ -41,6 +41,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		demand.rate = demand.confirm ? XB_CONFIRMED_RATE : XB_DEFAULT_RATE;
 	if (xb_demand_size(&demand, &params))
 		return cli_fail();
+	room = xb_generation_full(&params.host4, demand.confirm);
 	bits = xb_map_bytes(XB_MAP_HOST4, &params);
 	buckets = xb_map_bytes(XB_MAP_CONFIRM4, &params);
 	counters = xb_generation_file_bytes(&params);
@@ -48,8 +49,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_json(cli,
 				json_pack("{s:I,s:f,s:b,s:I,s:i,s:I,s:I,s:I,s:f}", "entries",
 					  (json_int_t)entries, "fpr", demand.rate, "confirm",
-					  demand.confirm, "capacity",
-					  (json_int_t)params.host4.capacity, "probes",
+					  demand.confirm, "capacity", (json_int_t)room, "probes",
 					  params.host4.probes, "filter_bytes", (json_int_t)bits,
 					  "confirm_bytes", (json_int_t)buckets, "counter_bytes",
 					  (json_int_t)counters, "bits_per_entry",
@@ -64,7 +64,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		printf("  confirm   %s in the kernel, %.1f bytes an entry, read after a hit only\n",
 		       cli_bytes(buckets), (double)buckets / (double)entries);
 	printf("  counters  %s in the run directory\n", cli_bytes(counters));
-	printf("  capacity  %llu before it grows\n", (unsigned long long)params.host4.capacity);
+	printf("  capacity  %llu before it grows\n", (unsigned long long)room);
 	return cli_done(EXIT_DONE);
 }
 
