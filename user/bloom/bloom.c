@@ -43,13 +43,16 @@ static unsigned int probe_place(const struct xb_probes *probes, uint32_t i)
 	return i % XB_BLOCK_WORDS * 64 + (unsigned int)xb_probe_bit(probes, i);
 }
 
-static void count_up(struct xb_counters *counters, const struct xb_probes *probes, uint32_t count)
+static inline void count_up(struct xb_counters *counters, const struct xb_probes *probes,
+			    uint32_t count)
 {
+#pragma GCC unroll 8
 	for (uint32_t i = 0; i < count; i++) {
-		unsigned int place = probe_place(probes, i), counter = counter_get(counters, place);
+		unsigned int place = probe_place(probes, i), shift = place % 2 * 4;
+		uint8_t *byte = &counters->byte[place / 2];
+		unsigned int one = (*byte >> shift & 15) < XB_COUNTER_STUCK;
 
-		if (counter < XB_COUNTER_STUCK)
-			counter_set(counters, place, counter + 1);
+		*byte = (uint8_t)(*byte + (one << shift));
 	}
 }
 
@@ -110,14 +113,25 @@ struct pending {
 	uint32_t index;
 };
 
-/* Nobody reads a filter that is being built: plain writes do. */
-static void build_one(struct xb_bloom *filter, const struct pending *key)
+/* Nobody reads a filter that is being built: plain writes do. probes: a constant where this is
+ * inlined. */
+static inline void build_with(struct xb_bloom *filter, const struct pending *key, uint32_t probes)
 {
 	struct xb_block *block = block_at(filter, key->index);
 
-	count_up(&filter->counters[key->index], &key->probes, filter->geometry.probes);
-	for (uint32_t i = 0; i < filter->geometry.probes; i++)
+	count_up(&filter->counters[key->index], &key->probes, probes);
+
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < probes; i++)
 		block->word[i % XB_BLOCK_WORDS] |= 1ULL << xb_probe_bit(&key->probes, i);
+}
+
+static void build_one(struct xb_bloom *filter, const struct pending *key)
+{
+	if (filter->geometry.probes == XB_PROBES_FEW)
+		build_with(filter, key, XB_PROBES_FEW);
+	else
+		build_with(filter, key, filter->geometry.probes);
 }
 
 void xb_bloom_build(struct xb_bloom *filter, const uint64_t *hashes, size_t count, uint32_t first,

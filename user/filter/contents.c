@@ -43,7 +43,7 @@ static int allocate(struct xb_contents *contents, const struct xb_totals *totals
 
 static int take_scoped(struct xb_contents *contents, const struct xb_entry *entry, uint32_t classes)
 {
-	for (uint32_t class = 1; class < XB_CLASSES; class ++) {
+	for (uint32_t class = 1; classes >> class; class ++) {
 		if (!(classes >> class & 1))
 			continue;
 		if (xb_array_grow(&contents->scoped, &contents->scoped_room,
@@ -69,29 +69,35 @@ static void take_listed(struct xb_contents *contents, const struct xb_entry *ent
 			contents->host4[contents->host4_count++] = xb_entry_ipv4(entry) + i;
 }
 
-static int take(struct xb_contents *contents, const struct xb_walk *walk)
+/* A name, or what is allowed. */
+static int take_other(struct xb_contents *contents, const struct xb_walk *walk)
 {
 	struct xb_entry entry = walk->entry;
-	uint32_t classes;
 
 	if (xb_entry_is_name(&entry)) {
 		entry.name = xb_arena_copy(&contents->arena, entry.name, entry.length);
 		if (!entry.name)
 			return -ENOMEM;
 	}
-	if (xb_entry_is_rule(&entry)) {
+	if (xb_entry_is_rule(&entry))
 		contents->names[contents->names_count++] = (struct xb_named){
 			.entry = entry, .slot = xb_members_verdict(walk->txn, walk->members)};
-		return 0;
-	}
-	if (xb_entry_is_allow(&entry)) {
+	else
 		contents->allow[contents->allow_count++] = entry;
-		return 0;
-	}
+	return 0;
+}
+
+static int take(struct xb_contents *contents, const struct xb_walk *walk)
+{
+	const struct xb_entry *entry = &walk->entry;
+	uint32_t classes;
+
+	if (xb_entry_is_rule(entry) || xb_entry_is_allow(entry))
+		return take_other(contents, walk);
 	classes = xb_members_classes(walk->txn, walk->members);
 	if (classes & XB_CLASSES_ALL)
-		take_listed(contents, &entry);
-	return take_scoped(contents, &entry, classes);
+		take_listed(contents, entry);
+	return take_scoped(contents, entry, classes);
 }
 
 /* Whether `seen` is no more than the totals say, so that there is room. */

@@ -291,12 +291,26 @@ static size_t decode_name(const uint8_t *key, size_t size, struct xb_entry *entr
 	return size;
 }
 
+static void decode_address(const uint8_t *key, size_t bytes, struct xb_entry *entry)
+{
+	uint32_t ipv4;
+	uint64_t parts[2];
+
+	if (bytes == sizeof(ipv4)) {
+		memcpy(&ipv4, key, sizeof(ipv4));
+		entry->hi = (uint64_t)be32toh(ipv4) << 32;
+		return;
+	}
+	memcpy(parts, key, sizeof(parts));
+	entry->hi = be64toh(parts[0]);
+	entry->lo = be64toh(parts[1]);
+}
+
 size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 {
-	uint64_t parts[2] = {0};
 	size_t bytes;
 
-	memset(entry, 0, sizeof(*entry));
+	*entry = (struct xb_entry){0};
 	if (!size || key[0] < XB_PREFIX4 || key[0] > XB_ALLOW_NAME)
 		return 0;
 	entry->kind = key[0];
@@ -305,9 +319,7 @@ size_t xb_entry_decode(const uint8_t *key, size_t size, struct xb_entry *entry)
 	bytes = address_bytes(entry);
 	if (size < bytes + 2)
 		return 0;
-	memcpy(parts, key + 1, bytes);
-	entry->hi = be64toh(parts[0]);
-	entry->lo = be64toh(parts[1]);
+	decode_address(key + 1, bytes, entry);
 	entry->length = key[1 + bytes];
 	return xb_entry_length_ok(entry) ? bytes + 2 : 0;
 }

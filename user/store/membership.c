@@ -76,21 +76,13 @@ bool xb_members_have(struct xb_members members, uint32_t list, struct xb_members
 	return false;
 }
 
-struct xb_members xb_members_in(const struct xb_txn *txn, const MDB_val *value)
-{
-	const uint8_t *bytes = value->mv_data;
-
-	return (struct xb_members){
-		.next = bytes, .end = bytes + value->mv_size, .as_of = txn->as_of};
-}
-
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members)
 {
 	MDB_val value = {0};
 	int error = xb_entries_get(txn, entry, &value);
 
 	if (!error)
-		*members = xb_members_in(txn, &value);
+		*members = xb_members_in(txn, value.mv_data, value.mv_size);
 	return error;
 }
 

@@ -50,7 +50,11 @@ struct xb_members {
 };
 
 /* Those in a value of the table of entries. */
-struct xb_members xb_members_in(const struct xb_txn *txn, const MDB_val *value);
+static inline struct xb_members xb_members_in(const struct xb_txn *txn, const uint8_t *value,
+					      size_t size)
+{
+	return (struct xb_members){.next = value, .end = value + size, .as_of = txn->as_of};
+}
 
 /* -ENOENT without a message if the entry is not listed. */
 int xb_members_of(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members *members);

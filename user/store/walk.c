@@ -5,13 +5,13 @@
 
 #include "base/error.h"
 
-static void stand_on(struct xb_walk *walk, const struct xb_entry *entry)
+/* The walk has a name of its own. */
+static void keep_name(struct xb_walk *walk)
 {
-	walk->entry = *entry;
-	if (xb_entry_is_name(entry)) {
-		memcpy(walk->name, entry->name, entry->length);
-		walk->entry.name = walk->name;
-	}
+	if (!xb_entry_is_name(&walk->entry))
+		return;
+	memcpy(walk->name, walk->entry.name, walk->entry.length);
+	walk->entry.name = walk->name;
 }
 
 /* Kinds of both sides alternate: where this side goes on behind a kind of the other. 0: nowhere. */
@@ -24,8 +24,8 @@ static uint8_t next_kind(bool allow, uint8_t kind)
 
 int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entry *from)
 {
-	*walk = (struct xb_walk){.txn = txn};
-	stand_on(walk, from);
+	*walk = (struct xb_walk){.txn = txn, .entry = *from, .allow = xb_entry_is_allow(from)};
+	keep_name(walk);
 	return xb_scan_begin(&walk->scan, txn);
 }
 
@@ -33,9 +33,6 @@ int xb_walk_next(struct xb_walk *walk)
 {
 	const struct xb_leaf_reader *reader = &walk->scan.reader;
 	uint8_t bytes[XB_ENTRY_KEY_BYTES];
-	bool allow = xb_entry_is_allow(&walk->entry);
-	struct xb_entry entry;
-	MDB_val value = {0};
 	int more;
 
 	if (walk->started)
@@ -43,11 +40,11 @@ int xb_walk_next(struct xb_walk *walk)
 	else
 		more = xb_scan_seek(&walk->scan, bytes, xb_entry_encode(&walk->entry, bytes));
 	while (more > 0) {
-		if (!xb_entry_decode(xb_leaf_key(reader), xb_leaf_key_size(reader), &entry))
+		if (!xb_entry_decode(xb_leaf_key(reader), xb_leaf_key_size(reader), &walk->entry))
 			return xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
-		if (xb_entry_is_allow(&entry) == allow)
+		if (xb_entry_is_allow(&walk->entry) == walk->allow)
 			break;
-		bytes[0] = next_kind(allow, entry.kind);
+		bytes[0] = next_kind(walk->allow, walk->entry.kind);
 		if (!bytes[0])
 			return 0;
 		more = xb_scan_seek(&walk->scan, bytes, 1);
@@ -55,9 +52,8 @@ int xb_walk_next(struct xb_walk *walk)
 	if (more <= 0)
 		return more;
 	walk->started = true;
-	stand_on(walk, &entry);
-	value = (MDB_val){reader->value_size, (void *)(uintptr_t)reader->value};
-	walk->members = xb_members_in(walk->txn, &value);
+	keep_name(walk);
+	walk->members = xb_members_in(walk->txn, reader->value, reader->value_size);
 	return 1;
 }
 

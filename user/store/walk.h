@@ -15,7 +15,7 @@ struct xb_walk {
 	struct xb_scan scan;
 	struct xb_entry entry;
 	struct xb_members members;
-	bool started;
+	bool started, allow;
 	uint8_t name[XB_NAME_BYTES];
 };
 
