@@ -254,6 +254,7 @@ static void fetch_key(const struct xb_bloom *bloom, const struct xb_exact *confi
 static void fetch(const struct xb_generation *generation, const struct xb_entry *entry)
 {
 	const struct xb_params *params = &generation->params;
+	struct xb_entry key;
 	uint32_t address;
 
 	if (entry->kind == XB_HOST4 && params->host4.blocks) {
@@ -261,8 +262,9 @@ static void fetch(const struct xb_generation *generation, const struct xb_entry 
 		fetch_key(&generation->host4, &generation->confirm4,
 			  xb_hash_ipv4(&params->key, address), address);
 	} else if (entry->kind == XB_NET6 && params->net6.blocks && !xb_prefix6map_takes(entry)) {
+		key = xb_levels6_key(&params->levels6, entry, 0);
 		fetch_key(&generation->net6, &generation->confirm6,
-			  xb_generation_hash(generation, entry), 0);
+			  xb_generation_hash(generation, &key), 0);
 	}
 }
 
