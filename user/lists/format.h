@@ -51,6 +51,7 @@ struct xb_reading {
 	bool in_block;		    /* of geo */
 	bool geo_begun, geo_ranges; /* a line was read; it was a range */
 	char value[XB_SHOWN + 1];   /* of all that are not 0 */
+	uint64_t opened; /* of ruleset: the first line by which any name may pass; 0: none */
 	struct xb_list_columns *columns;
 	struct xb_list_rows *rows; /* of delegated and places */
 };
