@@ -46,6 +46,7 @@ struct xb_reading {
 	struct xb_list_iptables *iptables;
 	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
+	bool goes_on;		    /* a comment in front of the first line ends with a backslash */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
 	uint32_t left;		    /* seconds that a file of rbldnsd holds; 0: always */
 	bool in_block;		    /* of geo */

@@ -22,6 +22,14 @@ char *xb_line_trim(char *text);
 /* Line ends in a text. */
 uint64_t xb_line_count_ends(const char *text, size_t size);
 
+/* Whether the line ends with a backslash. */
+static inline bool xb_line_goes_on(const char *line)
+{
+	size_t size = strlen(line);
+
+	return size && line[size - 1] == '\\';
+}
+
 /* Cuts the next word off, NULL at the end. */
 char *xb_line_word(char **rest);
 
