@@ -50,15 +50,30 @@ static bool cut_up(const char *line, struct cut *cut)
 	return !error;
 }
 
+/* The first column with an address, or, behind masks alone, with a mask. */
+static size_t find_address(const struct xb_fields *fields)
+{
+	size_t mask = 0;
+
+	for (size_t column = 1; column <= fields->count; column++) {
+		const char *text = xb_fields_at(fields, column);
+
+		if (!xb_addresses_can_keep(text))
+			continue;
+		if (xb_addresses_mask_length(text) < 8)
+			return column;
+		mask = mask ?: column;
+	}
+	return mask ?: fields->count + 1;
+}
+
 static bool hint_at_columns(const char *line, const struct cut *cut, char hint[XB_LIST_HINT])
 {
 	const char *with = xb_advice(XB_ADVICE_COLUMN);
 	const struct xb_fields *fields = &cut->fields;
 	struct xb_pair_guess guess;
-	size_t column = 1, second;
+	size_t column = find_address(fields), second;
 
-	while (column <= fields->count && !xb_addresses_can_keep(xb_fields_at(fields, column)))
-		column++;
 	second = xb_columns_beside(fields, column, &guess);
 	if (column > fields->count &&
 	    (cut->by_blanks || fields->count < 2 || !*fields->text[0] || !*fields->text[1]))
