@@ -23,6 +23,8 @@ static const struct foreign
 		      false},
 	iptables_list = {"what `iptables -L` shows",
 			 "`iptables-save` writes rules that can be read", false},
+	script = {"a script that calls iptables",
+		  "`iptables-save` writes the rules that it has made", false},
 	router = {"a configuration of a router, whose rules permit and deny in their order",
 		  "to list what some of its lines deny, give these lines alone, in the format "
 		  "extract",
@@ -59,6 +61,7 @@ static const struct {
 	{"chain * (policy", &iptables_list},
 	{"chain * (# references)", &iptables_list},
 	{"accept|drop|reject|return|log all|tcp|udp|icmp|# --", &iptables_list},
+	{"sudo|doas iptables|ip6tables|/sbin/iptables|/usr/sbin/iptables", &script},
 	{"no|ip|ipv6 prefix-list|access-list|ip|ipv6", &router},
 	{"access-list|object-group|access-group *", &router},
 	{"object network|service", &router},
