@@ -4,6 +4,7 @@
  * 4180, and tables with blanks. Which columns these are has to be said. The header, if there is
  * one, is the first record, or a comment in front of it.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>
@@ -116,8 +117,10 @@ static uint8_t says(const char *field)
 		     {"drop", REFUSES},	    {"reject", REFUSES},   {"block", REFUSES},
 		     {"discard", REFUSES},  {"blackhole", REFUSES}};
 
+	/* Nearly all fields begin otherwise. */
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcasecmp(words[i].word, field))
+		if (words[i].word[0] == (field[0] | 0x20) &&
+		    words[i].word[1] == (field[1] | 0x20) && !strcasecmp(words[i].word, field))
 			return words[i].says;
 	return 0;
 }
@@ -128,7 +131,7 @@ static int look_for_rules(struct xb_reading *reading, struct xb_list_columns *co
 	for (size_t i = 0; i < columns->fields.count; i++) {
 		const char *field = columns->fields.text[i];
 
-		if (!strchr("PpAaOoDdRrBb", *field))
+		if (!isalpha((unsigned char)*field))
 			continue;
 		columns->says[i] |= says(field);
 		if (columns->says[i] != (LETS_PASS | REFUSES))
