@@ -12,7 +12,8 @@
 /*
  * ruleset: `DOMAIN-SUFFIX,example.com`, `.example.com` and `+.example.com` are the domain and all
  * below it; `DOMAIN,example.com` and `example.com` that name alone. A line may be an item of a list
- * in YAML, as Clash writes them. What Squid (dstdomain), RouteDNS (domain), Clash, mihomo, Surge
+ * in YAML, as Clash writes them; there `.example.com` is what lies below the domain, and
+ * `*.example.com` one label more. What Squid (dstdomain), RouteDNS (domain), Clash, mihomo, Surge
  * (DOMAIN-SET, RULE-SET), Shadowrocket, Loon and Quantumult X read.
  *
  * In a whole configuration a rule may end with a policy that does not reject. In most programs the
@@ -20,7 +21,7 @@
  * wherever it stands; and all behind one that is about something else may pass.
  */
 
-enum meaning { WIDE, EXACT, SOURCE, OTHER, COMPOUND };
+enum meaning { WIDE, BELOW, EXACT, SOURCE, OTHER, COMPOUND };
 
 /* IP-CIDR is not taken: it is about where a connection goes. */
 static const struct rule {
@@ -43,15 +44,17 @@ enum says { RULE_REFUSES, RULE_PASSES };
 static void judge_rules(const struct xb_said *own, const struct xb_said *below, enum xb_judged whom,
 			struct xb_judgement *now)
 {
-	(void)below;
-	(void)whom;
+	bool listed_below = whom == XB_JUDGED_BELOW && below->count[RULE_REFUSES];
+
 	if (own->count[RULE_PASSES])
 		now->verdict = XB_VERDICT_PASSES;
-	else if (now->verdict != XB_VERDICT_PASSES && own->count[RULE_REFUSES])
+	else if (now->verdict != XB_VERDICT_PASSES && (own->count[RULE_REFUSES] || listed_below))
 		now->verdict = XB_VERDICT_REFUSED;
 	else
 		return;
-	now->by = own->line[now->verdict == XB_VERDICT_PASSES ? RULE_PASSES : RULE_REFUSES];
+	now->by = now->verdict == XB_VERDICT_PASSES ? own->line[RULE_PASSES]
+		  : own->count[RULE_REFUSES]	    ? own->line[RULE_REFUSES]
+						    : below->line[RULE_REFUSES];
 }
 
 static const struct xb_judge rules_judge = {
@@ -151,8 +154,8 @@ static int list(struct xb_reading *reading, enum meaning meaning, const char *va
 				       (unsigned long long)reading->opened);
 	if (meaning == SOURCE)
 		return xb_line_keep_address(reading->file, value, comment);
-	return xb_line_keep_domain(reading->file, value,
-				   meaning == WIDE ? XB_LINE_MEANT : XB_LINE_EXACT, comment);
+	return xb_names_keep(reading->file, value, meaning == EXACT ? XB_LINE_EXACT : XB_LINE_MEANT,
+			     RULE_REFUSES | (meaning == BELOW ? XB_SAYS_BELOW : 0), comment);
 }
 
 static int let_pass(struct xb_reading *reading, enum meaning meaning, const char *value)
@@ -203,7 +206,13 @@ static int parse_ruleset(struct xb_reading *reading, char *line)
 	if (xb_line_looks_like_address(item))
 		return list(reading, SOURCE, item, comment);
 	wide = xb_line_wildcard(item);
-	return list(reading, wide ? WIDE : EXACT, item + wide, comment);
+	if (*line == '-' && *item == '*')
+		return XB_LINE_UNKNOWN;
+	return list(reading,
+		    !wide			   ? EXACT
+		    : *line == '-' && *item == '.' ? BELOW
+						   : WIDE,
+		    item + wide, comment);
 }
 
 static int finish_ruleset(struct xb_reading *reading)
