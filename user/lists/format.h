@@ -47,6 +47,7 @@ struct xb_reading {
 	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
 	bool goes_on;		    /* a comment in front of the first line ends with a backslash */
+	unsigned int conditions;    /* of adblock: `!#if` whose `!#endif` has not come */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
 	uint32_t left;		    /* seconds that a file of rbldnsd holds; 0: always */
 	bool in_block;		    /* of geo */
