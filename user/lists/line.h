@@ -79,7 +79,7 @@ __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *fi
 							  const char *format, ...);
 
 /* Keeps what is to be told of a line that was taken, or with line 0 of the whole file; the same
- * text only once, and XB_NOTES_KEPT of all. */
+ * text only once, and XB_NOTES_KEPT of all; others are counted. */
 __attribute__((format(printf, 3, 4))) int xb_line_note(struct xb_listfile *file, uint64_t line,
 						       const char *format, ...);
 
