@@ -479,7 +479,13 @@ static int finish(const struct source *source, struct xb_reading *reading,
 	if (error)
 		return error;
 	if (!file->count && !file->handed)
-		return no_entries(source, reading);
+		error = no_entries(source, reading);
+	if (error == -ENODATA && terms->may_be_empty) {
+		xb_error_clear();
+		error = 0;
+	}
+	if (error)
+		return error;
 	error = note_host_bits(file) ?: note_more(file);
 	if (error)
 		return error;
