@@ -99,6 +99,20 @@ static bool hint_at_columns(const char *line, const struct cut *cut, char hint[X
 	return true;
 }
 
+/* Names, a colon and an address: what hosts.deny has, or a document of keys and values. */
+static bool is_behind_colon(const char *line)
+{
+	size_t size = strspn(line, XB_LABEL_CHARS "., @");
+	char word[XB_ENTRY_TEXT];
+
+	if (line[size] != ':' || strspn(line, XB_DIGITS ".,") >= size)
+		return false;
+	line += size + 1;
+	size = strspn(line, XB_BLANKS);
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(line + size, GAPS), line + size);
+	return size && xb_addresses_can_keep(word);
+}
+
 /* A scheme and a host. */
 static bool is_url(const char *line)
 {
@@ -114,6 +128,13 @@ bool xb_list_hint(const char *line, char hint[XB_LIST_HINT])
 
 	if (is_url(line)) {
 		snprintf(hint, XB_LIST_HINT, "to list the hosts of URLs, choose the format urls%s",
+			 xb_advice(XB_ADVICE_FORMAT));
+		return true;
+	}
+	if (is_behind_colon(line)) {
+		snprintf(hint, XB_LIST_HINT,
+			 "to list the addresses behind its names, whatever these mean, choose the "
+			 "format extract%s",
 			 xb_advice(XB_ADVICE_FORMAT));
 		return true;
 	}
