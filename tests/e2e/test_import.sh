@@ -128,6 +128,11 @@ t_sizes()
 	numbers 1 >"$T/list"
 	exits 0 -j import "$T/list" --list feed
 	json 'd["removed"] == 0'
+	# Why there is nothing left is told.
+	echo '[{"duration":"1h","type":"ban","scope":"Country","value":"CN"}]' >"$T/list"
+	refused import "$T/list" --list feed --replace
+	exits 0 import "$T/list" --list feed --replace --force
+	complains "1 line was left out \(first: 1: 'CN' is no address, but of the scope Country\)"
 	: >"$T/empty"
 	exits 2 import "$T/empty" --list feed --force
 	complains 'empty: no entries$'

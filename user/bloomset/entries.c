@@ -127,6 +127,7 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 		.most = UINT64_MAX >> 1,
 		.take = take_items,
 		.to = reading,
+		.may_be_empty = true, /* an empty set */
 		.unpacking = terms->unpacking,
 		.until = until,
 	};
@@ -144,10 +145,6 @@ int entries_read(struct input *input, int fd, uint64_t until, const struct input
 	if (terms->budget)
 		list.bound = &reading->bound;
 	stop = xb_listfile_read_as(fd, input->path, &list, &file);
-	if (stop == -ENODATA) { /* an empty set */
-		xb_error_clear();
-		stop = 0;
-	}
 	result->bytes = file.text_bytes;
 	if (!stop)
 		tell(input, &file);

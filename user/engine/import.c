@@ -82,17 +82,14 @@ int xb_import_read(int fd, const char *path, const struct xb_listfile_terms *ter
 	with.bare = true;
 	with.allows = import->asked.allows;
 	with.hash = import->imprints ? &import->taken.hash : NULL;
+	with.may_be_empty = import->asked.replace;
 	error = xb_listfile_read_as(fd, path, &with, import->file);
-	if (error == -ENODATA && import->asked.replace) {
-		xb_error_clear();
-		if (!import->asked.force)
-			return refuse(refusal,
-				      (struct xb_import_refusal){.why = XB_IMPORT_EMPTIES});
-		import->file->format = "empty";
-		error = 0;
-	}
 	if (error)
 		return error;
+	if (!import->file->count && !import->asked.force)
+		return refuse(refusal, (struct xb_import_refusal){.why = XB_IMPORT_EMPTIES});
+	if (!import->file->count)
+		import->file->format = "empty";
 	if (!import->asked.include_bogons)
 		leave_out_bogons(import);
 	import->has_names = has_names(import->file);

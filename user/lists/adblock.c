@@ -161,13 +161,16 @@ static void read_pattern(char *pattern, struct rule *rule)
 	rule->domain = domain_behind(pattern);
 }
 
-static int keep_rule(struct xb_listfile *file, const struct rule *rule)
+/* What blocks under `!#if` does so in some programs. */
+static int keep_rule(struct xb_reading *reading, const struct rule *rule)
 {
 	unsigned int says = rule->off	   ? ADBLOCK_OFF + rule->important
 			    : rule->passes ? ADBLOCK_PASSES + rule->important
 					   : ADBLOCK_BLOCKS + rule->important;
 
-	return xb_names_keep(file, rule->domain, rule->how, says | rule->below, "");
+	if (reading->conditions && !rule->off && !rule->passes)
+		return XB_LINE_UNKNOWN;
+	return xb_names_keep(reading->file, rule->domain, rule->how, says | rule->below, "");
 }
 
 static int refuse_exception(struct xb_reading *reading, const char *line)
@@ -207,7 +210,7 @@ static int parse_rule(struct xb_reading *reading, char *line, const char *shown)
 		return XB_LINE_UNKNOWN;
 	if (rule.some || (rule.passes && rule.off))
 		return keep_some(reading, &rule, shown);
-	return keep_rule(reading->file, &rule);
+	return keep_rule(reading, &rule);
 }
 
 /* A bare name, or an address and names: what hosts files have. */
@@ -224,6 +227,8 @@ static int parse_host(struct xb_reading *reading, char *line)
 			return XB_LINE_UNKNOWN;
 		name = xb_line_word(&line);
 	}
+	if (nowhere && reading->conditions)
+		return XB_LINE_UNKNOWN;
 	for (; name; name = xb_line_word(&line)) {
 		if (xb_line_is_local(name))
 			continue;

@@ -40,21 +40,35 @@ int xb_columns_separate(const char *line, const struct xb_list_format **format)
 	return 0;
 }
 
+/* between: what stands between the two, "" if nothing does. */
+static bool belongs(const char *address, const char *text, const char *between,
+		    struct xb_pair_guess *guess)
+{
+	bool near = !strpbrk(between, XB_DIGITS);
+
+	if (!near && !strchr(text, '.'))
+		return false;
+	*guess = xb_pair_guess(address, text);
+	return guess->what && (near || guess->sure);
+}
+
 size_t xb_columns_beside(const struct xb_fields *fields, size_t column, struct xb_pair_guess *guess)
 {
 	const char *address = xb_fields_at(fields, column);
 
-	for (size_t at = column + 1; at <= fields->count; at++) {
-		const char *text = xb_fields_at(fields, at),
-			   *between = xb_fields_at(fields, at - 1);
-		bool near = at == column + 1 || (at == column + 2 && !strpbrk(between, XB_DIGITS));
-
-		if (!near && !strchr(text, '.'))
-			continue;
-		*guess = xb_pair_guess(address, text);
-		if (guess->what && (near || guess->sure))
+	for (size_t at = column + 1; at <= fields->count; at++)
+		if (belongs(address, xb_fields_at(fields, at),
+			    at == column + 1   ? ""
+			    : at == column + 2 ? xb_fields_at(fields, at - 1)
+					       : XB_DIGITS,
+			    guess))
 			return at;
-	}
+	/* In front of it only a mask or length. */
+	for (size_t at = address ? column - 1 : 0; at > 0; at--)
+		if (belongs(address, xb_fields_at(fields, at), at == column - 1 ? "" : XB_DIGITS,
+			    guess) &&
+		    guess->pair == XB_PAIR_MASK)
+			return at;
 	*guess = (struct xb_pair_guess){0};
 	return 0;
 }

@@ -12,8 +12,8 @@
  * it stays as it is. */
 int xb_columns_separate(const char *line, const struct xb_list_format **format);
 
-/* The column behind one with an address that seems to belong to it: the next, one behind a word
- * such as "to", or any with a mask. 0: none. */
+/* The column that seems to belong to one with an address: the next, one behind a word such as "to",
+ * any with a mask, or a length in front of it. 0: none. */
 size_t xb_columns_beside(const struct xb_fields *fields, size_t column,
 			 struct xb_pair_guess *guess);
 

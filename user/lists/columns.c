@@ -4,8 +4,10 @@
  * 4180, and tables with blanks. Which columns these are has to be said. The header, if there is
  * one, is the first record, or a comment in front of it.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/program.h"
 #include "lists/addresstext.h"
@@ -26,6 +28,8 @@ struct xb_list_columns {
 	char comment[XB_LIST_LINE_BYTES + 1]; /* the last one in front of the first record */
 	struct xb_fields fields, names;
 	struct xb_column_sample sample;
+	uint8_t says[XB_COLUMN_MOST]; /* bits: of those taken, words that let pass, and that refuse
+				       */
 };
 
 void xb_listcolumns_end(struct xb_reading *reading)
@@ -101,6 +105,45 @@ static bool counts(const struct xb_column_choice *choice, const struct xb_fields
 	return true;
 }
 
+enum { LETS_PASS = 1, REFUSES = 2 };
+
+static uint8_t says(const char *field)
+{
+	static const struct {
+		const char *word;
+		uint8_t says;
+	} words[] = {{"permit", LETS_PASS}, {"allow", LETS_PASS},  {"accept", LETS_PASS},
+		     {"pass", LETS_PASS},   {"ok", LETS_PASS},	   {"deny", REFUSES},
+		     {"drop", REFUSES},	    {"reject", REFUSES},   {"block", REFUSES},
+		     {"discard", REFUSES},  {"blackhole", REFUSES}};
+
+	/* Nearly all fields begin otherwise. */
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].word[0] == (field[0] | 0x20) &&
+		    words[i].word[1] == (field[1] | 0x20) && !strcasecmp(words[i].word, field))
+			return words[i].says;
+	return 0;
+}
+
+/* Rules of a firewall, with lines that permit and lines that deny, are no list. */
+static int look_for_rules(struct xb_reading *reading, struct xb_list_columns *columns)
+{
+	for (size_t i = 0; i < columns->fields.count; i++) {
+		const char *field = columns->fields.text[i];
+
+		if (!isalpha((unsigned char)*field))
+			continue;
+		columns->says[i] |= says(field);
+		if (columns->says[i] != (LETS_PASS | REFUSES))
+			continue;
+		reading->hopeless = true;
+		return xb_input_error("by column %zu some lines let pass and others refuse ('%s'): "
+				      "choose those that are meant by a condition on it",
+				      i + 1, XB_SHOW(field));
+	}
+	return 0;
+}
+
 static int keep(struct xb_reading *reading, struct xb_list_columns *columns)
 {
 	const struct xb_column_choice *choice = &columns->choice;
@@ -127,7 +170,7 @@ static int take_record(struct xb_reading *reading, char *record)
 		error = take_header(reading, columns);
 	if (error || !counts(&columns->choice, &columns->fields))
 		return error < 0 ? error : 0;
-	return keep(reading, columns);
+	return look_for_rules(reading, columns) ?: keep(reading, columns);
 }
 
 static int add_line(struct xb_list_columns *columns, const char *line)

@@ -14,8 +14,10 @@
 struct text {
 	struct xb_reading *reading;
 	const char *start;
-	bool excepts;	      /* up to the end of the line */
-	const char *excepted; /* where an address is excepted */
+	bool excepts; /* up to the end of the line, or, in braces, up to theirs */
+	bool in_braces;
+	const char *last_brace; /* that closes some; NULL: there is none */
+	const char *excepted;	/* where an address is excepted */
 };
 
 /* An address or prefix, and where it ends. */
@@ -248,14 +250,25 @@ static const char *take_address(struct text *text, const char *at, int *error)
 	return end;
 }
 
+/* Whether the line that ends there does so with a backslash. */
+static bool goes_on_behind(const char *start, const char *end)
+{
+	end -= end > start && end[-1] == '\r';
+	return end > start && end[-1] == '\\';
+}
+
 /* `!`, `!=`, `! -s`, and `!= {`, which holds for several, as `except` does. */
 static void look_at_mark(struct text *text, const char *at)
 {
 	if (*at == '\n') {
-		text->excepts = false;
+		text->excepts &= text->in_braces || goes_on_behind(text->start, at);
+	} else if (*at == '}') {
+		text->excepts &= !text->in_braces;
+		text->in_braces = false;
 	} else if (*at == '!') {
 		at = skip_blanks(at + 1 + (at[1] == '='));
 		text->excepts |= *at == '{';
+		text->in_braces |= *at == '{' && at < text->last_brace;
 		if (*at == '-')
 			at = skip_blanks(at + strcspn(at, " \t\r\n"));
 		text->excepted = at;
@@ -266,7 +279,8 @@ static void look_at_mark(struct text *text, const char *at)
 
 static int extract(struct xb_reading *reading, char *start, size_t size)
 {
-	struct text text = {.reading = reading, .start = start};
+	struct text text = {
+		.reading = reading, .start = start, .last_brace = memrchr(start, '}', size)};
 	const char *at = start, *end = start + size;
 	int error = 0;
 
@@ -276,7 +290,7 @@ static int extract(struct xb_reading *reading, char *start, size_t size)
 
 		if (isxdigit((unsigned char)*at) || *at == ':')
 			next = take_address(&text, at, &error);
-		if (next == at && (*at == '!' || *at == '\n' || *at == 'e' || *at == 'E'))
+		if (next == at && strchr("!}\neE", *at))
 			look_at_mark(&text, at);
 		reading->file->lines += *at == '\n';
 		at = next == at ? at + 1 : next;

@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <expat.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "lists/addresstext.h"
+#include "lists/foreign.h"
 #include "lists/format.h"
 #include "lists/line.h"
 
@@ -85,6 +87,8 @@ static int begin_root(struct parse *parse, const char *name, const XML_Char **at
 	const char *type = find_attribute(attributes, "type");
 
 	parse->within = true;
+	if (!strcasecmp(name, "html"))
+		return xb_list_check_foreign("<html>");
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (!strcmp(name, rules[i]))
 			return xb_input_error("<%s> has rules of firewalld, which may let sources "
@@ -194,8 +198,10 @@ static void end_element(void *to, const XML_Char *name)
 static void refuse_doctype(void *to, const XML_Char *name, const XML_Char *system,
 			   const XML_Char *public, int internal)
 {
-	(void)name, (void)system, (void)public, (void)internal;
-	fail(to, xb_input_error("XML with a DOCTYPE, which a set of firewalld has not"));
+	(void)system, (void)public, (void)internal;
+	fail(to, !strcasecmp(name, "html")
+			 ? xb_list_check_foreign("<html>")
+			 : xb_input_error("XML with a DOCTYPE, which a set of firewalld has not"));
 }
 
 /* What firewalld passes over once it knows the options. */

@@ -23,6 +23,8 @@ static const struct foreign
 		      false},
 	iptables_list = {"what `iptables -L` shows",
 			 "`iptables-save` writes rules that can be read", false},
+	script = {"a script that calls iptables",
+		  "`iptables-save` writes the rules that it has made", false},
 	router = {"a configuration of a router, whose rules permit and deny in their order",
 		  "to list what some of its lines deny, give these lines alone, in the format "
 		  "extract",
@@ -36,6 +38,12 @@ static const struct foreign
 	pf_rules = {"a pf.conf, whose rules block and pass in their order",
 		    "`pfctl -t TABLE -T show` writes a table, for the format pf", true};
 
+/* Daemons that hosts.deny is mostly about, each with the mark behind it. */
+#define WRAPPED(mark)                                                                              \
+	"all" mark "|sshd" mark "|vsftpd" mark "|proftpd" mark "|portmap" mark "|rpcbind" mark     \
+	"|in.ftpd" mark "|in.telnetd" mark "|in.tftpd" mark "|ftpd" mark "|sendmail" mark          \
+	"|exim4" mark "|mountd" mark "|slapd" mark "|snmpd" mark
+
 /*
  * How the first line of such a file begins, word by word in either case: `|` separates words that
  * may stand there, `*` is the rest of a word, `#` a number, and behind `$` the line has ended.
@@ -45,12 +53,15 @@ static const struct {
 	const struct foreign *foreign;
 } shapes[] = {
 	{"<!doctype html*", &web_page},
-	{"<html*|<head*|<body*|<meta*|<title*|<script*|<div*|<p>*|<h1*", &web_page},
+	{"<html*|<head*|<body*|<meta*|<title*|<script*|<div*|<p>*|<h1*|<!--*|<style*|<link*",
+	 &web_page},
+	{"<a|<table*|<ul*|<pre*|<span*|<center*|<form*|<br*|<h2*", &web_page},
 	{"name: * $", &ipset_list},
 	{"<ipsets>", &ipset_list},
 	{"chain * (policy", &iptables_list},
 	{"chain * (# references)", &iptables_list},
 	{"accept|drop|reject|return|log all|tcp|udp|icmp|# --", &iptables_list},
+	{"sudo|doas iptables|ip6tables|/sbin/iptables|/usr/sbin/iptables", &script},
 	{"no|ip|ipv6 prefix-list|access-list|ip|ipv6", &router},
 	{"access-list|object-group|access-group *", &router},
 	{"object network|service", &router},
@@ -59,8 +70,9 @@ static const struct {
 	{"set policy-options|firewall|groups", &junos},
 	{"policy-options|firewall {", &junos},
 	{"prefix-list|policy-statement|route-filter|route-filter-list *", &junos},
-	{"all:|all:all|sshd:|vsftpd:|proftpd:|portmap:|rpcbind:", &wrappers},
-	{"all|sshd|vsftpd|proftpd|portmap|rpcbind :|except", &wrappers},
+	{WRAPPED(":*"), &wrappers},
+	{WRAPPED(",") " " WRAPPED(":*"), &wrappers},
+	{WRAPPED("") " :|except", &wrappers},
 	{"table <*", &pf_rules},
 	{"block|pass|match in|out|drop|return|quick|all|log|on|inet|inet6", &pf_rules},
 };

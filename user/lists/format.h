@@ -46,11 +46,14 @@ struct xb_reading {
 	struct xb_list_iptables *iptables;
 	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
+	bool goes_on;		    /* a comment in front of the first line ends with a backslash */
+	unsigned int conditions;    /* of adblock: `!#if` whose `!#endif` has not come */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
 	uint32_t left;		    /* seconds that a file of rbldnsd holds; 0: always */
 	bool in_block;		    /* of geo */
 	bool geo_begun, geo_ranges; /* a line was read; it was a range */
 	char value[XB_SHOWN + 1];   /* of all that are not 0 */
+	uint64_t opened; /* of ruleset: the first line by which any name may pass; 0: none */
 	struct xb_list_columns *columns;
 	struct xb_list_rows *rows; /* of delegated and places */
 };

@@ -9,8 +9,6 @@
 #include "lists/format.h"
 #include "lists/line.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-
 /* A word, perhaps in double quotes; NULL at the end. */
 static char *take_word(char **rest)
 {
@@ -26,19 +24,9 @@ static char *take_word(char **rest)
 	return start + 1;
 }
 
-static bool is_setting(const char *line)
-{
-	static const char *const settings[] = {"proxy_recursive;", "proxy ", "}"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		if (!strncmp(line, settings[i], strlen(settings[i])))
-			return true;
-	return false;
-}
-
 static bool opens_block(const char *line)
 {
-	return !strncmp(line, "geo ", 4) && line[strlen(line) - 1] == '{';
+	return !strncmp(line, "geo ", 4) && strchr(line, '{');
 }
 
 static bool detect_geo(const char *line)
@@ -90,11 +78,25 @@ static int take_way(struct xb_reading *reading, bool ranges)
 	return 0;
 }
 
-static int open_block(struct xb_reading *reading)
+#define HEADER ": sources are what a header says, not who sends packets"
+
+/* `geo $bad {`, or with the variable that has the address in front of that. */
+static int open_block(struct xb_reading *reading, char *line)
 {
+	const char *address, *variable;
+
 	if (reading->in_block || reading->geo_begun)
 		return xb_input_error("a second block: which of them is to be listed?");
+	if (line[strlen(line) - 1] != '{')
+		return xb_input_error("'%s': a block is read with a line for each network",
+				      XB_SHOW(line));
 	reading->in_block = true;
+	line[strlen(line) - 1] = '\0';
+	line += strlen("geo ");
+	address = xb_line_word(&line);
+	variable = xb_line_word(&line);
+	if (variable && strcmp(address, "$remote_addr") && strcmp(address, "$binary_remote_addr"))
+		return xb_input_error("'%s'" HEADER, XB_SHOW(address));
 	return 0;
 }
 
@@ -122,10 +124,12 @@ static int parse_geo(struct xb_reading *reading, char *line)
 	line = xb_line_trim(line);
 	rest = line;
 	if (opens_block(line))
-		return open_block(reading);
+		return open_block(reading, line);
 	if (!strcmp(line, "ranges;"))
 		return take_way(reading, true);
-	if (!*line || is_setting(line))
+	if (!strncmp(line, "proxy ", 6))
+		return xb_input_error("'%s'" HEADER, XB_SHOW(line));
+	if (!*line || *line == '}' || !strcmp(line, "proxy_recursive;"))
 		return 0;
 	word = xb_line_word(&rest);
 	value = take_value(rest);
@@ -153,5 +157,5 @@ static int finish_geo(struct xb_reading *reading)
 	return xb_span_except(reading->file, reading->geo_ranges ? XB_LATEST : XB_LONGEST_LAST);
 }
 
-const struct xb_list_format xb_geo_format = {"geo", detect_geo, parse_geo, .comments = "#",
-					     .finish = finish_geo};
+const struct xb_list_format xb_geo_format = {"geo",	      detect_geo,     parse_geo,
+					     .comments = "#", .strict = true, .finish = finish_geo};

@@ -50,15 +50,30 @@ static bool cut_up(const char *line, struct cut *cut)
 	return !error;
 }
 
+/* The first column with an address, or, behind masks alone, with a mask. */
+static size_t find_address(const struct xb_fields *fields)
+{
+	size_t mask = 0;
+
+	for (size_t column = 1; column <= fields->count; column++) {
+		const char *text = xb_fields_at(fields, column);
+
+		if (!xb_addresses_can_keep(text))
+			continue;
+		if (xb_addresses_mask_length(text) < 8)
+			return column;
+		mask = mask ?: column;
+	}
+	return mask ?: fields->count + 1;
+}
+
 static bool hint_at_columns(const char *line, const struct cut *cut, char hint[XB_LIST_HINT])
 {
 	const char *with = xb_advice(XB_ADVICE_COLUMN);
 	const struct xb_fields *fields = &cut->fields;
 	struct xb_pair_guess guess;
-	size_t column = 1, second;
+	size_t column = find_address(fields), second;
 
-	while (column <= fields->count && !xb_addresses_can_keep(xb_fields_at(fields, column)))
-		column++;
 	second = xb_columns_beside(fields, column, &guess);
 	if (column > fields->count &&
 	    (cut->by_blanks || fields->count < 2 || !*fields->text[0] || !*fields->text[1]))
@@ -84,6 +99,20 @@ static bool hint_at_columns(const char *line, const struct cut *cut, char hint[X
 	return true;
 }
 
+/* Names, a colon and an address: what hosts.deny has, or a document of keys and values. */
+static bool is_behind_colon(const char *line)
+{
+	size_t size = strspn(line, XB_LABEL_CHARS "., @");
+	char word[XB_ENTRY_TEXT];
+
+	if (line[size] != ':' || strspn(line, XB_DIGITS ".,") >= size)
+		return false;
+	line += size + 1;
+	size = strspn(line, XB_BLANKS);
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(line + size, GAPS), line + size);
+	return size && xb_addresses_can_keep(word);
+}
+
 /* A scheme and a host. */
 static bool is_url(const char *line)
 {
@@ -99,6 +128,13 @@ bool xb_list_hint(const char *line, char hint[XB_LIST_HINT])
 
 	if (is_url(line)) {
 		snprintf(hint, XB_LIST_HINT, "to list the hosts of URLs, choose the format urls%s",
+			 xb_advice(XB_ADVICE_FORMAT));
+		return true;
+	}
+	if (is_behind_colon(line)) {
+		snprintf(hint, XB_LIST_HINT,
+			 "to list the addresses behind its names, whatever these mean, choose the "
+			 "format extract%s",
 			 xb_advice(XB_ADVICE_FORMAT));
 		return true;
 	}

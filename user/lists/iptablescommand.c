@@ -246,9 +246,12 @@ static const struct option {
 	{"numeric", 'n', AROUND, 0, false},
 	{"wait", 'w', AROUND_NUMBER, 0, false},
 	{"wait-interval", 'W', AROUND, 1, false},
+	{"set", 0, OTHER, 0, false},
+	{"pol", 0, OTHER, 0, false},
 };
 
-/* NULL: none of those. Long ones may be cut short, as for getopt_long(3). */
+/* NULL: none of those. Long ones may be cut short, as for getopt_long(3); some that are whole begin
+ * others. */
 static const struct option *find_option(const char *word)
 {
 	size_t size = strlen(word + 2);

@@ -46,7 +46,9 @@ void xb_unknown_lines_show(const struct xb_unknown_line *lines, size_t count, si
 					 lines[i].text);
 	}
 	if (count > most && used < size)
-		snprintf(out + used, size - used, ", ...");
+		used += (size_t)snprintf(out + used, size - used, ", ...");
+	if (used >= size && size > sizeof("..."))
+		strcpy(out + size - sizeof("..."), "...");
 }
 
 static uint64_t held(const struct xb_listfile *file)

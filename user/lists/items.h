@@ -62,8 +62,9 @@ struct xb_listfile {
 	size_t unknown, unknown_room;
 	size_t set_aside; /* of the unknown: understood, and meant for somebody else than a list */
 	/* What else there is to tell, each text once: of the entries that were taken. */
-	struct xb_unknown_line notes[XB_NOTES_KEPT];
+	struct xb_unknown_line notes[XB_NOTES_KEPT + 1]; /* the last tells of more */
 	size_t noted;
+	uint64_t more_notes;	     /* that are not kept */
 	const char *format;	     /* name of the format it was read as */
 	uint64_t text_bytes;	     /* read, unpacked */
 	uint64_t handed;	     /* items that were given away in parts */

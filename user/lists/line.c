@@ -139,8 +139,10 @@ int xb_line_note(struct xb_listfile *file, uint64_t line, const char *format, ..
 	for (size_t i = 0; i < file->noted; i++)
 		if (!strcmp(file->notes[i].text, text))
 			return 0;
-	if (file->noted == XB_NOTES_KEPT)
+	if (file->noted == XB_NOTES_KEPT) {
+		file->more_notes++;
 		return 0;
+	}
 	kept = xb_arena_copy(&file->names, text, strlen(text) + 1);
 	if (!kept)
 		return -ENOMEM;

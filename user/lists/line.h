@@ -22,6 +22,14 @@ char *xb_line_trim(char *text);
 /* Line ends in a text. */
 uint64_t xb_line_count_ends(const char *text, size_t size);
 
+/* Whether the line ends with a backslash. */
+static inline bool xb_line_goes_on(const char *line)
+{
+	size_t size = strlen(line);
+
+	return size && line[size - 1] == '\\';
+}
+
 /* Cuts the next word off, NULL at the end. */
 char *xb_line_word(char **rest);
 
@@ -71,7 +79,7 @@ __attribute__((format(printf, 3, 4))) int xb_line_unknown(struct xb_listfile *fi
 							  const char *format, ...);
 
 /* Keeps what is to be told of a line that was taken, or with line 0 of the whole file; the same
- * text only once, and XB_NOTES_KEPT of all. */
+ * text only once, and XB_NOTES_KEPT of all; others are counted. */
 __attribute__((format(printf, 3, 4))) int xb_line_note(struct xb_listfile *file, uint64_t line,
 						       const char *format, ...);
 

@@ -158,6 +158,7 @@ static int take_directive(struct xb_reading *reading, char *line)
 	}
 	if (is_directive(line, "MAXRANGE4"))
 		return take_most(reading, line + strlen("$MAXRANGE4"));
+	reading->hopeless |= is_directive(line, "DATASET");
 	if (is_directive(line, "DATASET"))
 		return xb_input_error("a combined dataset: take its parts apart into files");
 	return xb_input_error("'%s' is no directive of rbldnsd", XB_SHOW(line));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -442,6 +443,23 @@ static int note_host_bits(struct xb_listfile *file)
 			    number == 1 ? "" : "s", file->first_host_bits);
 }
 
+/* Those for which there was no room. */
+static int note_more(struct xb_listfile *file)
+{
+	char text[XB_UNKNOWN_TEXT];
+	const char *kept;
+
+	if (!file->more_notes)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIu64 " more note%s, of other lines", file->more_notes,
+		 file->more_notes == 1 ? "" : "s");
+	kept = xb_arena_copy(&file->names, text, strlen(text) + 1);
+	if (!kept)
+		return -ENOMEM;
+	file->notes[file->noted++] = (struct xb_unknown_line){.text = kept};
+	return 0;
+}
+
 static int finish(const struct source *source, struct xb_reading *reading,
 		  const struct xb_listfile_terms *terms)
 {
@@ -461,8 +479,14 @@ static int finish(const struct source *source, struct xb_reading *reading,
 	if (error)
 		return error;
 	if (!file->count && !file->handed)
-		return no_entries(source, reading);
-	error = note_host_bits(file);
+		error = no_entries(source, reading);
+	if (error == -ENODATA && terms->may_be_empty) {
+		xb_error_clear();
+		error = 0;
+	}
+	if (error)
+		return error;
+	error = note_host_bits(file) ?: note_more(file);
 	if (error)
 		return error;
 	file->format = xb_listformat_name(reading);

@@ -39,6 +39,7 @@ struct xb_listfile_terms {
 	void *to;
 	struct xb_list_bound *bound; /* with take: of what is held, if the file means something
 					only as a whole; NULL: none */
+	bool may_be_empty;	     /* a file without entries is read all the same: no -ENODATA */
 	bool allows;	    /* what the file excepts is for the allowlist, not for its list alone */
 	bool bare;	    /* without take: IPv4 addresses may come as file->bare */
 	uint64_t unpacking; /* bytes of memory that unpacking may take; 0: as xb_unpack_bound() says

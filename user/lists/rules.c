@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "lists/format.h"
+#include "lists/judge.h"
 #include "lists/line.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -11,42 +12,56 @@
 /*
  * ruleset: `DOMAIN-SUFFIX,example.com`, `.example.com` and `+.example.com` are the domain and all
  * below it; `DOMAIN,example.com` and `example.com` that name alone. A line may be an item of a list
- * in YAML, as Clash writes them. What Squid (dstdomain), RouteDNS (domain), Clash, mihomo, Surge
+ * in YAML, as Clash writes them; there `.example.com` is what lies below the domain, and
+ * `*.example.com` one label more. What Squid (dstdomain), RouteDNS (domain), Clash, mihomo, Surge
  * (DOMAIN-SET, RULE-SET), Shadowrocket, Loon and Quantumult X read.
+ *
+ * In a whole configuration a rule may end with a policy that does not reject. In most programs the
+ * first rule that fits decides, in others the most specific one. So what such a rule names passes,
+ * wherever it stands; and all behind one that is about something else may pass.
  */
 
-enum meaning { WIDE, EXACT, SOURCE, OTHER };
+enum meaning { WIDE, BELOW, EXACT, SOURCE, OTHER, COMPOUND };
 
 /* IP-CIDR is not taken: it is about where a connection goes. */
 static const struct rule {
 	const char *name;
 	enum meaning meaning;
 } rules[] = {
-	{"DOMAIN-SUFFIX", WIDE},
-	{"HOST-SUFFIX", WIDE},
-	{"DOMAIN", EXACT},
-	{"HOST", EXACT},
-	{"SRC-IP-CIDR", SOURCE},
-	{"SRC-IP", SOURCE},
-	{"DOMAIN-KEYWORD", OTHER},
-	{"HOST-KEYWORD", OTHER},
-	{"DOMAIN-WILDCARD", OTHER},
-	{"HOST-WILDCARD", OTHER},
-	{"DOMAIN-REGEX", OTHER},
-	{"URL-REGEX", OTHER},
-	{"PROCESS-NAME", OTHER},
-	{"USER-AGENT", OTHER},
-	{"IP-CIDR", OTHER},
-	{"IP-CIDR6", OTHER},
-	{"IP6-CIDR", OTHER},
-	{"IP-ASN", OTHER},
-	{"GEOIP", OTHER},
-	{"GEOSITE", OTHER},
-	{"DST-PORT", OTHER},
-	{"SRC-PORT", OTHER},
-	{"AND", OTHER},
-	{"OR", OTHER},
-	{"NOT", OTHER},
+	{"DOMAIN-SUFFIX", WIDE},   {"HOST-SUFFIX", WIDE},   {"DOMAIN", EXACT},
+	{"HOST", EXACT},	   {"SRC-IP-CIDR", SOURCE}, {"SRC-IP", SOURCE},
+	{"DOMAIN-KEYWORD", OTHER}, {"HOST-KEYWORD", OTHER}, {"DOMAIN-WILDCARD", OTHER},
+	{"HOST-WILDCARD", OTHER},  {"DOMAIN-REGEX", OTHER}, {"URL-REGEX", OTHER},
+	{"PROCESS-NAME", OTHER},   {"USER-AGENT", OTHER},   {"IP-CIDR", OTHER},
+	{"IP-CIDR6", OTHER},	   {"IP6-CIDR", OTHER},	    {"IP-ASN", OTHER},
+	{"GEOIP", OTHER},	   {"GEOSITE", OTHER},	    {"DST-PORT", OTHER},
+	{"SRC-PORT", OTHER},	   {"AND", COMPOUND},	    {"OR", COMPOUND},
+	{"NOT", COMPOUND},
+};
+
+enum says { RULE_REFUSES, RULE_PASSES };
+
+static void judge_rules(const struct xb_said *own, const struct xb_said *below, enum xb_judged whom,
+			struct xb_judgement *now)
+{
+	bool listed_below = whom == XB_JUDGED_BELOW && below->count[RULE_REFUSES];
+
+	if (own->count[RULE_PASSES])
+		now->verdict = XB_VERDICT_PASSES;
+	else if (now->verdict != XB_VERDICT_PASSES && (own->count[RULE_REFUSES] || listed_below))
+		now->verdict = XB_VERDICT_REFUSED;
+	else
+		return;
+	now->by = now->verdict == XB_VERDICT_PASSES ? own->line[RULE_PASSES]
+		  : own->count[RULE_REFUSES]	    ? own->line[RULE_REFUSES]
+						    : below->line[RULE_REFUSES];
+}
+
+static const struct xb_judge rules_judge = {
+	.judge = judge_rules,
+	.plain = 1U << RULE_REFUSES,
+	.lists = 1U << RULE_REFUSES,
+	.excepts = 1U << RULE_PASSES,
 };
 
 static const struct rule *find_rule(const char *line)
@@ -125,24 +140,51 @@ static bool is_harmless(char *option)
 	return harmless;
 }
 
-static int take_rule(struct xb_reading *reading, const struct rule *rule, char *rest,
+static bool is_listed(enum meaning meaning)
+{
+	return meaning == WIDE || meaning == EXACT || meaning == SOURCE;
+}
+
+static int list(struct xb_reading *reading, enum meaning meaning, const char *value,
+		const char *comment)
+{
+	if (reading->opened)
+		return xb_line_unknown(reading->file, reading->file->lines,
+				       "'%s' may pass by line %llu", XB_SHOW(value),
+				       (unsigned long long)reading->opened);
+	if (meaning == SOURCE)
+		return xb_line_keep_address(reading->file, value, comment);
+	return xb_names_keep(reading->file, value, meaning == EXACT ? XB_LINE_EXACT : XB_LINE_MEANT,
+			     RULE_REFUSES | (meaning == BELOW ? XB_SAYS_BELOW : 0), comment);
+}
+
+static int let_pass(struct xb_reading *reading, enum meaning meaning, const char *value)
+{
+	if (meaning == WIDE || meaning == EXACT)
+		return xb_names_keep_around(reading->file, value,
+					    meaning == EXACT ? XB_LINE_EXACT : 0, RULE_PASSES);
+	reading->opened = reading->opened ?: reading->file->lines;
+	return XB_LINE_UNKNOWN;
+}
+
+/* rest: behind the name of the rule. A value of rules in parentheses ends with them. */
+static int take_rule(struct xb_reading *reading, enum meaning meaning, char *rest,
 		     const char *comment)
 {
-	const char *value = xb_line_trim(strsep(&rest, ","));
+	char *end = meaning == COMPOUND ? strrchr(rest, ')') : NULL;
+	const char *value;
 
+	rest = end ?: rest;
+	value = xb_line_trim(strsep(&rest, ","));
 	if (!xb_line_knows_options(rest, is_harmless))
-		return XB_LINE_UNKNOWN;
-	switch (rule->meaning) {
-	case WIDE:
-		return xb_line_keep_domain(reading->file, value, XB_LINE_MEANT, comment);
-	case EXACT:
-		return xb_line_keep_domain(reading->file, value, XB_LINE_EXACT, comment);
-	case SOURCE:
-		return xb_line_keep_address(reading->file, value, comment);
-	case OTHER:
-		break;
-	}
-	return XB_LINE_UNKNOWN;
+		return let_pass(reading, meaning, value);
+	return is_listed(meaning) ? list(reading, meaning, value, comment) : XB_LINE_UNKNOWN;
+}
+
+/* A rule that is not in the table: all of them are written like that. */
+static bool begins_rule(const char *item)
+{
+	return item[strspn(item, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")] == ',';
 }
 
 static int parse_ruleset(struct xb_reading *reading, char *line)
@@ -156,21 +198,32 @@ static int parse_ruleset(struct xb_reading *reading, char *line)
 		return 0;
 	item = take_item(line, &comment);
 	rule = find_rule(item);
-	if (rule)
-		return take_rule(reading, rule, strchr(item, ',') + 1, comment);
+	if (rule || begins_rule(item))
+		return take_rule(reading, rule ? rule->meaning : OTHER, strchr(item, ',') + 1,
+				 comment);
 	if (!*item || item[strcspn(item, XB_BLANKS ",")])
 		return XB_LINE_UNKNOWN;
 	if (xb_line_looks_like_address(item))
-		return xb_line_keep_address(reading->file, item, comment);
+		return list(reading, SOURCE, item, comment);
 	wide = xb_line_wildcard(item);
-	return xb_line_keep_domain(reading->file, item + wide, wide ? XB_LINE_MEANT : XB_LINE_EXACT,
-				   comment);
+	if (*line == '-' && *item == '*')
+		return XB_LINE_UNKNOWN;
+	return list(reading,
+		    !wide			   ? EXACT
+		    : *line == '-' && *item == '.' ? BELOW
+						   : WIDE,
+		    item + wide, comment);
 }
 
-const struct xb_list_format xb_ruleset_format = {"ruleset",	   has_mark,
-						 parse_ruleset,	   .comments = "#;",
-						 .loose = true,	   .passes_for = "domains",
-						 .marks = has_mark};
+static int finish_ruleset(struct xb_reading *reading)
+{
+	return xb_names_judge(reading->file, &rules_judge);
+}
+
+const struct xb_list_format xb_ruleset_format = {"ruleset",	    has_mark,
+						 parse_ruleset,	    .comments = "#;",
+						 .loose = true,	    .passes_for = "domains",
+						 .marks = has_mark, .finish = finish_ruleset};
 
 /* regex: of the regular expressions that Pi-hole takes, those that mean a domain and all below it:
  * `(\.|^)example\.com$`, or with `^` first. */

@@ -297,6 +297,14 @@ static int check_first(struct xb_reading *reading, const char *line)
 	return error;
 }
 
+/* Some mean something, also in front of the line by which the format is recognized. */
+static void look_at_comment(struct xb_reading *reading, const char *line)
+{
+	reading->goes_on |= xb_line_goes_on(line);
+	reading->conditions += !strncmp(line, "!#if", 4);
+	reading->conditions -= !strncmp(line, "!#endif", 7) && reading->conditions;
+}
+
 static int take_trimmed(struct xb_reading *reading, char *line)
 {
 	int error;
@@ -305,8 +313,10 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 	line = xb_line_trim(line);
 	if (!*line)
 		return 0;
-	if (is_comment(reading, line))
+	if (is_comment(reading, line)) {
+		look_at_comment(reading, line);
 		return is_contradicted(reading, line) ? -EINVAL : 0;
+	}
 	error = check_first(reading, line);
 	if (!error && !reading->format)
 		error = detect_format(reading, line);

@@ -209,6 +209,15 @@ static int refuse_views(struct xb_reading *reading, const char *comment)
 		"refused to all; without its views the file can be read");
 }
 
+static int refuse_other_file(struct xb_reading *reading, const char *comment)
+{
+	(void)comment;
+	reading->hopeless = true;
+	return xb_input_error("'%s' may have zones that let pass what this file lists: put them "
+			      "together, without this line",
+			      XB_SHOW(reading->data->word[0]));
+}
+
 /* --- words --- */
 
 static const struct option {
@@ -223,6 +232,8 @@ static const struct option {
 	{"local-zone-override:", 3, take_condition},
 	{"access-control-view:", 2, refuse_views},
 	{"interface-view:", 2, refuse_views},
+	{"include:", 1, refuse_other_file},
+	{"include-toplevel:", 1, refuse_other_file},
 };
 
 #define QUOTES "\"'"
@@ -286,7 +297,9 @@ static bool begin_option(struct xb_list_data *data, const char *word)
 	data->last = NULL;
 	data->words = 0;
 	data->in_view = strcmp(word, "server:") && (data->in_view || !strcmp(word, "view:"));
-	data->option = data->in_view ? NULL : find_option(word);
+	data->option = find_option(word);
+	if (data->in_view && data->option && data->option->take != refuse_other_file)
+		data->option = NULL;
 	return data->option || !strcmp(word, "server:");
 }
 

@@ -550,17 +550,33 @@ static bool detect_deny(const char *line)
 	return begins_directive(line);
 }
 
+/* In Apache the next line belongs to one that ends with a backslash, also to a comment. */
+static int check_whole(const struct xb_reading *reading, const char *line)
+{
+	if (!reading->goes_on && !xb_line_goes_on(line))
+		return 0;
+	return xb_input_error(
+		"in Apache a line that ends with '\\' goes on in the next one, also a "
+		"comment: make it a line of its own");
+}
+
 static int parse_deny(struct xb_reading *reading, char *line)
 {
 	int error = begin(reading);
 
 	if (error)
 		return error;
+	if (*line == '#' && !reading->web->server) {
+		reading->goes_on |= xb_line_goes_on(line);
+		return 0;
+	}
 	if (!reading->web->server)
 		reading->web->server = xb_web_is_nginx(line) ? NGINX : APACHE;
-	return reading->web->server == NGINX ? xb_web_take_nginx(reading, line)
-					     : xb_web_take_apache(reading, line);
+	if (reading->web->server == NGINX)
+		return xb_web_take_nginx(reading, line);
+	error = check_whole(reading, line);
+	return error || *line == '#' ? error : xb_web_take_apache(reading, line);
 }
 
 const struct xb_list_format xb_deny_format = {
-	"deny", detect_deny, parse_deny, .comments = "#", .strict = true, .finish = finish_deny};
+	"deny", detect_deny, parse_deny, .comments = "", .strict = true, .finish = finish_deny};

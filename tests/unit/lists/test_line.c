@@ -46,6 +46,24 @@ TEST(addresses_lead_nowhere)
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 }
 
+/* Where there is no room for all, the text says so. */
+TEST(lines_are_shown)
+{
+	static const struct xb_unknown_line lines[] = {{1, "one"}, {0, "all"}, {3, "three"}};
+	static const struct {
+		size_t most, size;
+		const char *shown;
+	} cases[] = {{3, 40, "1: one, all, 3: three"}, {2, 40, "1: one, all, ..."},
+		     {3, 22, "1: one, all, 3: three"}, {3, 21, "1: one, all, 3: t..."},
+		     {2, 16, "1: one, all,..."},       {3, 6, "1:..."}};
+	char shown[40];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		xb_unknown_lines_show(lines, 3, cases[i].most, shown, cases[i].size);
+		assert_string_equal(shown, cases[i].shown);
+	}
+}
+
 TEST(what_is_listed)
 {
 	static const struct {
