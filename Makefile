@@ -86,8 +86,12 @@ skels     = $(patsubst %.bpf.c,$(BPF_OUT)/skel/%.skel.h,$(notdir $(wildcard $(1)
 ifneq (,$(findstring -fPIC,$(EXTRA)))
 TESTED   := $(OUT)/libtested.so
 XB_LIBS  += -Wl,-rpath,$(abspath $(OUT))
+# Most of the programs no unit test links, and it need not be compiled.
+TRIED    := $(patsubst %.c,$(OUT)/%.o,$(shell tests/support/tried.py))
+tried     = $(filter $(TRIED),$(1))
 else
 TESTED   := $(SUPPORT) $(LIBRARY)
+tried     = $(filter-out %/main.o,$(1))
 endif
 
 ifeq ($(V),1)
@@ -170,10 +174,10 @@ $(OUT)/tests/%: tests/%.c $(RUNNER) $(TESTED) | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(TESTED) $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(RUNNER) $(OUT)/bloomd.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomd/%: tests/unit/bloomd/%.c $(RUNNER) $(OUT)/tried/bloomd.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(AGENT_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/tried/bloomd.a $(TESTED) \
 		$(AGENT_LIBS) $(XB_LIBS) -lcmocka
 
 $(OUT)/tests/e2e/%: tests/e2e/%.c $(OUT)/bloomd.a $(LIBRARY)
@@ -192,35 +196,51 @@ $(OUT)/tests/unit/cli/%: tests/unit/cli/%.c $(RUNNER) $(OUT)/cli.a $(SUPPORT) $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(SUPPORT) $(OUT)/cli.a $(LIBRARY) $(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(RUNNER) $(OUT)/bloomset.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomset/%: tests/unit/bloomset/%.c $(RUNNER) $(OUT)/tried/bloomset.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomset.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/tried/bloomset.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(RUNNER) $(OUT)/bloomctl.a $(TESTED) | $(SKELS)
+$(OUT)/tests/unit/bloomctl/%: tests/unit/bloomctl/%.c $(RUNNER) $(OUT)/tried/bloomctl.a $(TESTED) | $(SKELS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomctl.a $(TESTED) \
+	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/tried/bloomctl.a $(TESTED) \
 		$(XB_LIBS) -lcmocka
 
-$(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(RUNNER) $(OUT)/bloomd-redis.a
+$(OUT)/tests/unit/redis/%: tests/unit/redis/%.c $(RUNNER) $(OUT)/tried/redis.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(REDIS_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd-redis.a \
+	$(Q)$(CC) $(XB_CFLAGS) $(REDIS_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/tried/redis.a \
 		$(REDIS_LIBS) $(LIBS) -lcmocka
 
-$(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(RUNNER) $(OUT)/bloomd-fetch.a
+$(OUT)/tests/unit/fetch/%: tests/unit/fetch/%.c $(RUNNER) $(OUT)/tried/fetch.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(XB_CFLAGS) $(FETCH_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/bloomd-fetch.a \
+	$(Q)$(CC) $(XB_CFLAGS) $(FETCH_CFLAGS) $(DEPENDENCIES) -MF $@.d -Itests -o $@ $< $(RUNNER) $(OUT)/tried/fetch.a \
 		$(FETCH_LIBS) $(LIBS) -lcmocka
+
+# What a test repeats often is what it tries, which is optimized: that tests are not saves half of what it takes to compile them.
+# Those of filters themselves ask millions of times.
+ifneq (,$(findstring -fPIC,$(EXTRA)))
+$(filter-out $(OUT)/tests/unit/bloom/%,$(filter $(OUT)/tests/unit/%,$(TESTS))): XB_CFLAGS += -O0
+endif
 
 # Preloaded by tests.
 $(OUT)/tests/%.so: tests/%.c Makefile
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(XB_CFLAGS) $(DEPENDENCIES) -MF $@.d -fPIC -shared -o $@ $<
+
+# Of the programs, for unit tests.
+$(OUT)/tried/bloomctl.a: $(call tried,$(CLI)) $(VERBS)
+$(OUT)/tried/bloomset.a: $(call tried,$(SET)) $(VERBS)
+$(OUT)/tried/bloomd.a: $(call tried,$(AGENT))
+$(OUT)/tried/redis.a: $(call tried,$(REDIS)) $(SANDBOX)
+$(OUT)/tried/fetch.a: $(call tried,$(FETCH)) $(SANDBOX)
+$(OUT)/tried/%.a:
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # Of these a test takes all but main(), which is its own or libFuzzer's.
 $(OUT)/bloomctl.a: $(CLI) $(VERBS)
@@ -354,8 +374,9 @@ uninstall:
 clean:
 	rm -rf $(OUT) compile_commands.json
 
-# Not those of the roots in which packages are tried, of what virtual machines are made of, and of a copy of this tree.
--include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/package -o -path $(OUT)/vm -o -path $(OUT)/defects -o -path $(OUT)/engines \) -prune \
+# Not those of programs that are compiled otherwise, of the roots in which packages are tried, of what virtual machines are made of,
+# and of a copy of this tree.
+-include $(shell find $(sort $(OUT) $(BPF_OUT)/bpf) \( -path $(OUT)/asan -o -path $(OUT)/fault -o -path $(OUT)/package -o -path $(OUT)/vm -o -path $(OUT)/defects -o -path $(OUT)/engines \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)
 
 .SECONDARY:

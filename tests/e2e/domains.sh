@@ -11,7 +11,7 @@ asks()
 	local source=${4:-10.77.0.2} seconds=$((10 * patience)) got
 
 	[[ $2 != silence ]] || seconds=0.3
-	got=$(in_client python3 "$root/tests/e2e/ask.py" "$source" "$(to "$source")" "$1" "${3:-53}" "$seconds")
+	got=$(in_client python3 -S -E "$root/tests/e2e/ask.py" "$source" "$(to "$source")" "$1" "${3:-53}" "$seconds")
 	[[ $got == "$2" ]] || fail "a query for $1 brings $got, not $2"
 }
 

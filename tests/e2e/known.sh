@@ -19,7 +19,7 @@ many_addresses()
 		echo "route add local fd78::/32 dev lo"
 	} | ip -n "$client" -batch -
 	in_client sysctl -qw net.ipv6.ip_nonlocal_bind=1
-	in_server python3 "$root/tests/e2e/customers.py" serve "$T/customers" >/dev/null 2>&1 &
+	in_server python3 -S -E "$root/tests/e2e/customers.py" serve "$T/customers" >/dev/null 2>&1 &
 	wait_for "the server" test -e "$T/customers"
 }
 
@@ -28,7 +28,7 @@ connect_all()
 {
 	local through
 
-	through=$(in_client python3 "$root/tests/e2e/customers.py" connect "$1" "$2")
+	through=$(in_client python3 -S -E "$root/tests/e2e/customers.py" connect "$1" "$2")
 	[[ $through -eq $1 ]] || fail "$through of $1 customers come through"
 }
 

@@ -207,21 +207,40 @@ is_refused()
 	complains "$2"
 }
 
+# evaluate FILE EXPRESSION [WORD...]: sets $answer to "=" and what it is of the JSON there, d, or to why it cannot be told; the
+# words are in w. A process of evaluate.py answers for all tests of a file.
+evaluate()
+{
+	local IFS=$'\x1f' place=$XB_TEST_DIR/answer.$BASHPID from
+
+	[[ -p $place ]] || mkfifo "$place"
+	exec {from}<>"$place"
+	printf '%s\n' "$place$IFS$1$IFS${2//$'\n'/ }${3+$IFS${*:3}}" 1<>"$XB_TEST_DIR/asked"
+	IFS= read -rd '' -t 60 -u "$from" answer || answer="nobody answers"
+	exec {from}>&-
+}
+
 # json EXPRESSION: of what the last command said, read as JSON into d.
 json()
 {
-	python3 -IS -c 'import json, sys
-d = json.load(open(sys.argv[1]))
-assert d["schema"] == 1
-sys.exit(not eval(sys.argv[2]))' "$T/out" "$1" || fail "not true: $1, of $(head -c 400 "$T/out")"
+	local answer
+
+	evaluate "$T/out" "d['schema'] == 1 and bool($1)"
+	[[ $answer == =True ]] || fail "not true: $1, of $(head -c 400 "$T/out"): $answer"
 }
 
 # of_json EXPRESSION [WORD...]: what it is of the JSON on standard input, d; the words are in w.
 of_json()
 {
-	python3 -IS -c 'import json, sys
-d, w = json.load(sys.stdin), sys.argv[2:]
-print(eval(sys.argv[1]))' "$@"
+	local answer said=$XB_TEST_DIR/said.$BASHPID
+
+	cat >"$said"
+	evaluate "$said" "$@"
+	[[ $answer == =* ]] || {
+		echo "$1: $answer" >&2
+		return 1
+	}
+	printf '%s\n' "${answer#=}"
 }
 
 # packets REASON [IFACE]: how many passed or were dropped for it.
@@ -410,7 +429,7 @@ flood()
 	before=$(arrived)
 	rm -f "$T/flood" # of an earlier one, which is ready
 	# Not a function: the signal is for the sender itself.
-	nsenter --net="/run/netns/$client" python3 "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 50 >"$T/flood" &
+	nsenter --net="/run/netns/$client" python3 -S -E "$root/tests/e2e/flood.py" 10.77.0.3 $server4 9 50 >"$T/flood" &
 	sender=$!
 	wait_for "the flood" grep -q ready "$T/flood"
 	"$@"
@@ -425,7 +444,7 @@ flood()
 reaches()
 {
 	# shellcheck disable=SC2086
-	in_client python3 "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-$((2 * patience))}" ${4:-}
+	in_client python3 -S -E "$root/tests/e2e/peer.py" "$1" "$2" "$(to "$2")" "${3:-$((2 * patience))}" ${4:-}
 }
 
 # Whom the machine asks for names, as scripts/test covers /etc/resolv.conf.
@@ -438,7 +457,7 @@ resolvers()
 # serve_on PORT; "": the one that peer.py takes by itself
 serve_on()
 {
-	in_server python3 "$root/tests/e2e/peer.py" serve "$T/ready$1" ${1:+"$1"} >/dev/null 2>&1 &
+	in_server python3 -S -E "$root/tests/e2e/peer.py" serve "$T/ready$1" ${1:+"$1"} >/dev/null 2>&1 &
 	wait_for "the echo server" test -e "$T/ready$1"
 }
 
@@ -461,9 +480,13 @@ run_test()
 
 run_tests()
 {
-	local name test number=0 code why before now
+	local name test number=0 code why before now asked
 
-	mkfifo "$XB_TEST_DIR/never"
+	mkfifo "$XB_TEST_DIR/never" "$XB_TEST_DIR/asked"
+	# It has it open from its beginning, so that nothing is lost that is asked before it reads.
+	exec {asked}<>"$XB_TEST_DIR/asked"
+	python3 -IS "$root/tests/e2e/evaluate.py" <&"$asked" >/dev/null 2>&1 {asked}>&- &
+	exec {asked}>&-
 	for test in $(compgen -A function t_); do
 		name=$suite/${test#t_}
 		[[ -z ${XB_TEST_PATTERN:-} || $name =~ $XB_TEST_PATTERN ]] || continue

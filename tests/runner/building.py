@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 
+import built
 import sanitizers
 import tools
 from choice import Choice
 
 FAULT_POINTS = "-DXB_FAULT_POINTS"
-# They build what they run with --build, and nothing later.
+PRODUCT = ("bloomctl", "bloomd", "bloomd-fetch", "bloomd-redis", "bloomset")
+FAULTY = ("bloomctl", "bloomd")
+# They say with --targets what they run.
 SUITES = ("attacks", "commands", "engines", "fleets", "packets", "storm", "torture", "world")
 
 
@@ -28,8 +31,12 @@ def unit_place(choice):
 
 
 def make(out, extra, targets):
-    return ["make", "-j%d" % os.cpu_count(), "OUT=" + out, "BPF_OUT=build", "EXTRA=" + extra] + \
-        [os.path.join(out, target) for target in targets]
+    return ["make", "-j%d" % os.cpu_count(), "OUT=" + out, "BPF_OUT=build", "EXTRA=" + extra, *sorted(targets)]
+
+
+def wanted_by_suites(choice):
+    words = [["tests/%s/run" % name, "--targets"] for name in SUITES if choice.takes_suite(name)]
+    return {target for suite in words for target in subprocess.check_output(suite, text=True).split()}
 
 
 def build(choice, directory):
@@ -38,23 +45,25 @@ def build(choice, directory):
     programs = set(names("prog", choice))
     if choice.takes_suite("vm"):
         programs.update(names("prog", Choice("", "")))
-    wanted = [make("build", "", ["bloomctl", "bloomd", "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o",
-                                  *tools.OWN] +
-                   ["tests/" + name for name in sorted(programs)]),
-              make("build/fault", FAULT_POINTS, ["bloomctl", "bloomd"])]
+    targets = wanted_by_suites(choice) | {"build/" + name for name in (
+        *PRODUCT, "bpf/pass.bpf.o", *tools.OWN, *("tests/" + name for name in programs))}
+    targets |= {built.FAULT + name for name in FAULTY}
+    with_faults = {target for target in targets if target.startswith(built.FAULT)}
+    wanted = [make("build", "", targets - with_faults), make("build/fault", FAULT_POINTS, with_faults)]
     units = names("unit", choice)
     if units:
-        wanted.append(make(*unit_place(choice), ["tests/" + name for name in units]))
-    suites = [["tests/%s/run" % name, "--build"] for name in SUITES if choice.takes_suite(name)]
-    for words in wanted + suites:
+        place, extra = unit_place(choice)
+        wanted.append(make(place, extra, ["%s/tests/%s" % (place, name) for name in units]))
+    for words in wanted:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             return done.stdout.decode(errors="replace")
+    os.environ["XB_TEST_BUILT"] = "1"
     place = os.path.join(directory, "bin")
     os.mkdir(place)
     for tool in "bloomd-fetch", "bloomd-redis", "bloomset", "bpf/pass.bpf.o", *tools.OWN:
         shutil.copy("build/" + tool, place)
-    for program in "bloomctl", "bloomd":
+    for program in FAULTY:
         shutil.copy("build/" + program, place)
         shutil.copy("build/fault/" + program, os.path.join(place, program + "-fault"))
     return None

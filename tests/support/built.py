@@ -12,13 +12,16 @@ def call(*words):
 
 
 def programs(*paths):
-    """Targets of make; those below build/fault/ have fault points. `tests/SUITE/run --build` ends here: by it all that
-    suites need is there before some run side by side, and no two of them write the same file."""
+    """Targets of make; those below build/fault/ have fault points. `tests/SUITE/run --targets` prints them, and ends here: whoever
+    makes those of several suites at once says so with XB_TEST_BUILT, and no two suites write the same file."""
+    if sys.argv[1:] == ["--targets"]:
+        print("\n".join(paths))
+        sys.exit(0)
+    if os.environ.get("XB_TEST_BUILT"):
+        return
     jobs = "-j%d" % os.cpu_count()
     plain, fault = ([path for path in paths if path.startswith(FAULT) == of] for of in (False, True))
     call("scripts/setup", "--test")
     call("make", jobs, *plain)
     if fault:
         call("make", jobs, "OUT=" + FAULT.rstrip("/"), "BPF_OUT=build", "EXTRA=-DXB_FAULT_POINTS", *fault)
-    if sys.argv[1:] == ["--build"]:
-        sys.exit(0)

@@ -6,9 +6,32 @@
 
 #include "rig.h"
 
+/* Of networks of one family and length. */
 static int compare(const void *a, const void *b)
 {
-	return xb_entry_compare(a, b);
+	const struct xb_entry *one = a, *other = b;
+
+	if (one->hi != other->hi)
+		return one->hi < other->hi ? -1 : 1;
+	return (one->lo > other->lo) - (one->lo < other->lo);
+}
+
+/* bsearch() calls a function for each comparison, and there are tens of millions. */
+static bool is_among(const struct xb_entry *networks, size_t count, const struct xb_entry *network)
+{
+	while (count) {
+		const struct xb_entry *middle = networks + count / 2;
+		int order = compare(network, middle);
+
+		if (!order)
+			return true;
+		if (order > 0) {
+			networks = middle + 1;
+			count--;
+		}
+		count /= 2;
+	}
+	return false;
 }
 
 void oracle_add(struct oracle *oracle, const struct xb_entry *entry)
@@ -45,11 +68,13 @@ bool oracle_covers(const struct oracle *oracle, const struct xb_entry *address)
 	int family = !xb_entry_is_ipv4(address);
 
 	for (int length = 0; length <= (family ? 128 : 32); length++) {
-		struct xb_entry network = xb_entry_covering(address, (uint8_t)length);
+		size_t count = oracle->count[family][length];
+		struct xb_entry network;
 
-		if (oracle->count[family][length] &&
-		    bsearch(&network, oracle->of[family][length], oracle->count[family][length],
-			    sizeof(network), compare))
+		if (!count)
+			continue;
+		network = xb_entry_covering(address, (uint8_t)length);
+		if (is_among(oracle->of[family][length], count, &network))
 			return true;
 	}
 	return false;
