@@ -31,6 +31,8 @@ t_expired_is_not_listed()
 	says '^10.77.0.3 is dropped now: expired, and enforced until `bloomctl expire` or '
 	exits 1 -j test 10.77.3.9
 	json 'not d["entries"][0]["listed"] and d["entries"][0]["expired"] and not d["entries"][0]["by"]'
+	exits 1 test below.old.example
+	says '^old.example expired 2'
 	exits 1 test old.example
 	says '^old.example is dropped now: expired, '
 	exits 0 test 10.77.0.5

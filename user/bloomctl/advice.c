@@ -39,7 +39,7 @@ const char *advice_for(const struct xb_problem *problem, char text[ADVICE_TEXT])
 		snprintf(text, ADVICE_TEXT,
 			 "%s; bring it back, or `bloomctl detach %s` takes the filter off",
 			 problem->text, item->wanted);
-	else if (problem->kind == XB_PROBLEM_UNFILTERED && item && !item->lasting)
+	else if (problem->kind == XB_PROBLEM_UNFILTERED && !item->lasting)
 		snprintf(text, ADVICE_TEXT, "%s; it is on trial: `bloomctl detach %s` ends that",
 			 problem->text, item->wanted);
 	else if (problem->kind == XB_PROBLEM_UNFILTERED && item->difference == XB_IFACE_MISSING)

@@ -33,8 +33,8 @@ static int allocate(struct xb_contents *contents, const struct xb_totals *totals
 	contents->prefix6 = malloc(totals->net6 * sizeof(*contents->prefix6) + 1);
 	contents->prefix4 = malloc(totals->prefix4 * sizeof(*contents->prefix4) + 1);
 	contents->allow = malloc(totals->allow * sizeof(*contents->allow) + 1);
-	contents->names =
-		malloc((totals->names + totals->exceptions) * sizeof(*contents->names) + 1);
+	/* One that has no kind stands behind the last. */
+	contents->names = calloc(totals->names + totals->exceptions + 1, sizeof(*contents->names));
 	return contents->host4 && contents->net6 && contents->prefix6 && contents->prefix4 &&
 			       contents->allow && contents->names
 		       ? 0
@@ -144,7 +144,7 @@ static int settle_exceptions(struct xb_txn *txn, struct xb_contents *contents)
 	size_t listed = 0, kept;
 	int error = 0;
 
-	while (listed < contents->names_count && names[listed].entry.kind == XB_NAME)
+	while (names[listed].entry.kind == XB_NAME)
 		listed++;
 	kept = listed;
 	for (size_t i = listed; !error && i < contents->names_count; i++) {

@@ -46,20 +46,31 @@ static bool calls_uniform(const struct xb_firewall *firewall, const struct xb_fi
 static unsigned int effects_of(const struct xb_firewall *firewall,
 			       const struct xb_firewall_rule *rule)
 {
-	static const unsigned int effects[] = {
-		[XB_FIREWALL_CONTINUE] = XB_GOES_ON,
-		[XB_FIREWALL_ACCEPT] = XB_PASSES,
-		[XB_FIREWALL_DROP] = XB_DROPS,
-		[XB_FIREWALL_RETURN] = XB_RETURNS,
-	};
-	unsigned int perhaps = rule->condition ? XB_GOES_ON : 0, called;
+	unsigned int effects = rule->condition ? XB_GOES_ON : 0, called;
 
-	if (!calls(rule))
-		return effects[rule->verdict] | perhaps;
-	called = firewall->chains[rule->chain].effects;
-	if (rule->verdict == XB_FIREWALL_GOTO && called & XB_GOES_ON)
-		called ^= XB_GOES_ON | XB_RETURNS;
-	return called | perhaps;
+	switch (rule->verdict) {
+	case XB_FIREWALL_CONTINUE:
+		effects |= XB_GOES_ON;
+		break;
+	case XB_FIREWALL_ACCEPT:
+		effects |= XB_PASSES;
+		break;
+	case XB_FIREWALL_DROP:
+		effects |= XB_DROPS;
+		break;
+	case XB_FIREWALL_RETURN:
+		effects |= XB_RETURNS;
+		break;
+	case XB_FIREWALL_JUMP:
+		effects |= firewall->chains[rule->chain].effects;
+		break;
+	case XB_FIREWALL_GOTO:
+		called = firewall->chains[rule->chain].effects;
+		effects |= called & ~XB_GOES_ON;
+		effects |= called & XB_GOES_ON ? XB_RETURNS : 0;
+		break;
+	}
+	return effects;
 }
 
 /* Whether rules of the chain match any source, and what becomes of those then: PASSES, DROPS, and
@@ -552,7 +563,7 @@ static int go_through_call(struct xb_firewall *firewall, struct pass *pass,
 static int go_through(struct xb_firewall *firewall, struct pass *pass)
 {
 	struct xb_firewall_chain *chain = pass->chain;
-	int error = chain->steps ? 0 : make_steps(firewall, chain);
+	int error = chain->step_count ? 0 : make_steps(firewall, chain);
 
 	for (size_t i = 0; !error && i < chain->step_count && pass->live.count; i++) {
 		const struct xb_firewall_step *step = &chain->steps[i];

@@ -312,11 +312,33 @@ static void take_destinations(struct xb_iptables_command *command, const char *v
 	xb_iptables_add_condition(command, "a destination", false);
 }
 
-static int take_known(struct xb_iptables_command *command, const struct option *option, char *value)
+/* One that has no value, or does not say how many. */
+static int take_bare(struct xb_iptables_command *command, const struct option *option,
+		     const char *word)
 {
 	switch (option->kind) {
 	case VERB:
 		return take_verb(command, option->letter);
+	case FAMILY4:
+	case FAMILY6:
+		command->rule.families = option->kind == FAMILY4 ? XB_FAMILY4 : XB_FAMILY6;
+		return 0;
+	case AROUND_NUMBER:
+		take_number(command);
+		return 0;
+	case OTHER:
+		while (take_value(command))
+			;
+		return add_named_condition(command, "", word, "");
+	default:
+		return 0;
+	}
+}
+
+/* value: the first. */
+static int take_with_value(struct xb_iptables_command *command, enum kind kind, char *value)
+{
+	switch (kind) {
 	case TABLE:
 		command->table = value;
 		return command->by_program ? 0 : xb_input_error("a table in a line of one");
@@ -327,7 +349,7 @@ static int take_known(struct xb_iptables_command *command, const struct option *
 		return set_text(&command->range, value);
 	case JUMP:
 	case GOTO:
-		command->goes = option->kind == GOTO;
+		command->goes = kind == GOTO;
 		return set_text(&command->target, value);
 	case COMMENT:
 		return set_text(&command->comment, value);
@@ -347,42 +369,28 @@ static int take_known(struct xb_iptables_command *command, const struct option *
 	case REJECT_WITH:
 		command->resets = !strcmp(value, "tcp-reset") || !strcmp(value, "tcp-rst");
 		return 0;
-	case FAMILY4:
-	case FAMILY6:
-		command->rule.families = option->kind == FAMILY4 ? XB_FAMILY4 : XB_FAMILY6;
-		return 0;
 	case PORT:
 		xb_iptables_add_condition(command, "a port", !command->negated);
 		return 0;
-	case AROUND_NUMBER:
-		take_number(command);
+	default:
 		return 0;
-	case AROUND:
-	case OTHER:
-		break;
 	}
-	return 0;
 }
 
 static int take_option(struct xb_iptables_command *command, const char *word)
 {
 	static const struct option other = {.kind = OTHER};
 	const struct option *option = find_option(word) ?: &other;
-	char *value = NULL, *more;
+	char **values = command->words + command->at;
 
 	if (command->negated && option->kind != OTHER && !option->negatable)
 		return xb_input_error("'!' in front of '%s'", XB_SHOW(word));
-	for (unsigned int i = 0; i < option->values; i++) {
-		more = command->at < command->count ? command->words[command->at++] : NULL;
-		if (!more)
-			return xb_input_error("'%s' without its value", XB_SHOW(word));
-		value = value ?: more;
-	}
-	if (option->kind != OTHER)
-		return take_known(command, option, value);
-	while (take_value(command))
-		;
-	return add_named_condition(command, "", word, "");
+	if (!option->values)
+		return take_bare(command, option, word);
+	if (command->count - command->at < option->values)
+		return xb_input_error("'%s' without its value", XB_SHOW(word));
+	command->at += option->values;
+	return take_with_value(command, option->kind, values[0]);
 }
 
 int xb_iptables_take_options(struct xb_iptables_command *command)

@@ -21,6 +21,9 @@ struct place {
 	bool refused; /* something around it, or all below it */
 };
 
+/* The form of the root, around all domains: none of its bytes. */
+static const uint8_t root[1];
+
 struct walk {
 	struct xb_listfile *file;
 	const struct xb_judge *judge;
@@ -284,6 +287,7 @@ int xb_names_judge(struct xb_listfile *file, const struct xb_judge *judge)
 		return xb_out_of_memory();
 	walk->file = file;
 	walk->judge = judge;
+	walk->places[0].entry.name = root;
 	walk->depth = 1;
 	while (walk->kept < count && !xb_entry_is_name(&file->items[walk->kept].entry))
 		walk->kept++;

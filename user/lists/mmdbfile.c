@@ -93,11 +93,12 @@ static int read_control(struct xb_mmdb_section *data, uint32_t at, struct contro
 	return read_size(data, control);
 }
 
-/* Of a pointer: its bytes behind the control byte, and where it leads. */
+/* Of a pointer: its bytes behind the control byte, and where it leads. Of the five bits of its size
+ * two are the form, and three belong to the number. */
 static int read_pointer(const struct xb_mmdb_section *data, struct control *control, uint32_t *to)
 {
 	static const uint32_t base[] = {0, 2048, 526336, 0};
-	uint32_t form = control->size >> 3, bytes = form + 1;
+	uint32_t form = control->size >> 3 & 3, bytes = form + 1;
 	uint64_t high = form < 3 ? control->size & 7 : 0;
 
 	if (!has(data, control->at, bytes))

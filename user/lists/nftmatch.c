@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lists/nftmatch.h"
 
+#include <errno.h>
+
 #include "lists/line.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -118,15 +120,15 @@ int xb_nft_make_sources(struct xb_nft_ruleset *rules, const struct xb_nft_origin
 	return error ? error : add_sources(rules, origin, elements, false, sources);
 }
 
-int xb_nft_find_set(struct xb_nft_ruleset *rules, const json_t *rule, const char *name,
-		    struct xb_nft_set **set)
+struct xb_nft_set *xb_nft_find_set(struct xb_nft_ruleset *rules, const json_t *rule,
+				   const char *name)
 {
 	uint32_t number;
 
-	if (!xb_nft_find(rules, rule, "set", name, &number))
-		return xb_nft_refuse(rules->reading, "a set that is not in the file:", name);
-	*set = &rules->sets[number];
-	return 0;
+	if (xb_nft_find(rules, rule, "set", name, &number))
+		return &rules->sets[number];
+	xb_nft_refuse(rules->reading, "a set that is not in the file:", name);
+	return NULL;
 }
 
 /* Those that stand on the right side. */
@@ -138,16 +140,16 @@ static int sources_of(struct xb_nft_ruleset *rules, const json_t *rule,
 	const char *name = json_string_value(right);
 	bool ipv6 = operand->families == XB_FAMILY6,
 	     plain = operand->mask < 0 && !operand->in_parts;
-	struct xb_nft_set *set = NULL;
-	int error;
+	struct xb_nft_set *set;
+	int error = 0;
 
 	*sources = (struct xb_nft_sources){0};
 	if (!name || *name != '@')
 		return xb_nft_make_sources(rules, &origin, json_object_get(right, "set") ?: right,
 					   sources);
-	error = xb_nft_find_set(rules, rule, name + 1, &set);
-	if (error)
-		return error;
+	set = xb_nft_find_set(rules, rule, name + 1);
+	if (!set)
+		return -EINVAL;
 	origin.set = set;
 	origin.comment = "";
 	if (!plain)

@@ -71,9 +71,9 @@ struct xb_nft_origin {
 int xb_nft_make_sources(struct xb_nft_ruleset *rules, const struct xb_nft_origin *origin,
 			const json_t *elements, struct xb_nft_sources *sources);
 
-/* The set that "@NAME" means in the table of the rule; an input error if there is none. */
-int xb_nft_find_set(struct xb_nft_ruleset *rules, const json_t *rule, const char *name,
-		    struct xb_nft_set **set);
+/* The set that "@NAME" means in the table of the rule; NULL: there is none, an input error. */
+struct xb_nft_set *xb_nft_find_set(struct xb_nft_ruleset *rules, const json_t *rule,
+				   const char *name);
 
 /* Takes a match of the rule into the condition. */
 int xb_nft_take_match(struct xb_nft_ruleset *rules, const json_t *rule, const json_t *match,

@@ -419,8 +419,10 @@ static int take_vmap(struct xb_nft_ruleset *rules, struct place *place, const js
 	int error = groups ? 0 : xb_out_of_memory();
 
 	place->condition.families &= operand.families;
-	if (!error && name && *name == '@')
-		error = xb_nft_find_set(rules, place->rule, name + 1, &set);
+	if (!error && name && *name == '@') {
+		set = xb_nft_find_set(rules, place->rule, name + 1);
+		error = set ? 0 : -EINVAL;
+	}
 	if (!error)
 		error = group_by_verdict(set ? json_object_get(set->is, "elem")
 					     : json_object_get(data, "set"),

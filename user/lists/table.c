@@ -151,38 +151,37 @@ static void find_candidates(const char *line, bool document, struct candidates *
 			add_candidate(candidates, formats[i]);
 }
 
-static int refuse_unknown(const char *line)
+static void refuse_line(const struct candidates *candidates, const char *line)
 {
 	char hint[XB_LIST_HINT];
 
-	if (xb_list_hint(line, hint))
-		return xb_input_error("not in a list format that can be recognized: '%s'; %s",
-				      XB_SHOW(line), hint);
-	return xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
-			      xb_listfile_formats());
+	if (candidates->count)
+		xb_input_error("'%s' may be of several list formats: %s%s", XB_SHOW(line),
+			       candidates->names, xb_advice(XB_ADVICE_NAME_FORMAT));
+	else if (xb_list_hint(line, hint))
+		xb_input_error("not in a list format that can be recognized: '%s'; %s",
+			       XB_SHOW(line), hint);
+	else
+		xb_input_error("not in a known list format: '%s'; known: %s", XB_SHOW(line),
+			       xb_listfile_formats());
 }
 
-/* A guess would list what was not meant: of several formats, whoever imports has to say which. */
-static int detect_format(struct xb_reading *reading, const char *line)
+/* A guess would list what was not meant: of several formats, whoever imports has to say which.
+ * NULL: an input error says why. */
+static const struct xb_list_format *detect_format(struct xb_reading *reading, const char *line)
 {
 	struct candidates candidates = {0};
 
-	if (xb_places_are_asked(reading->choice)) {
-		reading->format =
-			xb_delegated_format.detect(line) ? &xb_delegated_format : &xb_places_format;
-		return 0;
-	}
+	if (xb_places_are_asked(reading->choice))
+		return xb_delegated_format.detect(line) ? &xb_delegated_format : &xb_places_format;
 	find_candidates(line, false, &candidates);
 	if (!candidates.count)
 		find_candidates(line, true, &candidates);
-	if (!candidates.count)
-		return refuse_unknown(line);
-	if (candidates.count > 1)
-		return xb_input_error("'%s' may be of several list formats: %s%s", XB_SHOW(line),
-				      candidates.names, xb_advice(XB_ADVICE_NAME_FORMAT));
-	reading->format = candidates.last;
-	reading->recognized = true;
-	return 0;
+	reading->recognized = candidates.count == 1;
+	if (reading->recognized)
+		return candidates.last;
+	refuse_line(&candidates, line);
+	return NULL;
 }
 
 static bool is_among(const char *names, const char *name)
@@ -318,9 +317,13 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 		return is_contradicted(reading, line) ? -EINVAL : 0;
 	}
 	error = check_first(reading, line);
-	if (!error && !reading->format)
-		error = detect_format(reading, line);
-	return error || reading->format->document ? error : parse_line(reading, line);
+	if (error)
+		return error;
+	if (!reading->format)
+		reading->format = detect_format(reading, line);
+	if (!reading->format)
+		return -EINVAL;
+	return reading->format->document ? 0 : parse_line(reading, line);
 }
 
 /* With the blanks that they have, which may separate columns. */

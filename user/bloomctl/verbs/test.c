@@ -135,18 +135,20 @@ static int look_for_expired_name(const struct view *view, const struct xb_entry 
 	struct xb_membership member;
 	struct xb_rulings rulings;
 	char text[XB_ENTRY_TEXT], when[32];
+	bool found = false;
 	int more;
 
 	if (!view->txn || !view->expired)
 		return 0;
 	view->txn->as_of = 0;
 	xb_rulings_begin_query(entry, &rulings);
-	while ((more = xb_rulings_next(view->txn, &rulings)) > 0 && !*expired)
-		*expired = rulings.at.entry.kind == XB_NAME &&
-			   xb_members_have(rulings.at.members, rulings.at.list, &member) &&
-			   member.expires && member.expires <= view->now;
+	while (!found && (more = xb_rulings_next(view->txn, &rulings)) > 0)
+		found = rulings.at.entry.kind == XB_NAME &&
+			xb_members_have(rulings.at.members, rulings.at.list, &member) &&
+			member.expires && member.expires <= view->now;
 	view->txn->as_of = view->now;
-	if (*expired) {
+	*expired = found;
+	if (found) {
 		xb_time_format(member.expires, when);
 		if (answer)
 			json_object_set_new(answer, "expired", json_string(when));
