@@ -24,14 +24,14 @@ struct bucket_map confirm6 SEC(".maps");
 enum slots { SLOTS_ADDRESS, SLOTS_PREFIX, SLOTS_HASH, SLOTS_NAME };
 
 /* Nonzero if one of the slots has this value; no branch, as in bloom.h. The test for a slot of 0 is
- * exact as a yes or no (Hacker's Delight, 6-1). */
-static __always_inline __u64 bucket_has4(const struct xb_bucket *bucket, __u32 bits, __u64 value)
+ * exact as a yes or no (Hacker's Delight, 6-1). words: of the bucket, a constant. */
+static __always_inline __u64 bucket_has4(const __u64 *word, int words, __u32 bits, __u64 value)
 {
 	__u64 ones = xb_slot_ones(bits), pattern = value * ones, found = 0;
 
 #pragma unroll
-	for (int i = 0; i < 8; i++) {
-		__u64 x = bucket->word[i] ^ pattern;
+	for (int i = 0; i < words; i++) {
+		__u64 x = word[i] ^ pattern;
 
 		found |= (x - ones) & ~x;
 	}
@@ -94,7 +94,9 @@ static __always_inline __u64 bucket_name(const struct xb_bucket *bucket, __u64 f
 static __always_inline __u64 bucket_find(void *map, const volatile struct xb_buckets *buckets,
 					 const struct xb_spot *spot, enum slots slots)
 {
-	__u32 index = spot->bucket; /* of its own, so that the rest need not be in memory */
+	bool small = slots == SLOTS_ADDRESS && buckets->small;
+	/* Of its own, so that the rest need not be in memory. */
+	__u32 index = small ? spot->bucket / 4 : spot->bucket;
 	struct xb_bucket *bucket = bpf_map_lookup_elem(map, &index);
 
 	if (!bucket)
@@ -105,7 +107,10 @@ static __always_inline __u64 bucket_find(void *map, const volatile struct xb_buc
 		return bucket_has_hash(bucket, spot->value);
 	if (slots == SLOTS_PREFIX)
 		return bucket_has6(bucket, spot->value);
-	return bucket_has4(bucket, buckets->slot_bits, spot->value);
+	if (small)
+		return bucket_has4(&bucket->word[spot->bucket % 4 * 2], 2, buckets->slot_bits,
+				   spot->value);
+	return bucket_has4(bucket->word, 8, buckets->slot_bits, spot->value);
 }
 
 /* One bucket after the other: nearly every key stands in its first. */
@@ -169,7 +174,7 @@ static __always_inline __u64 exact_held(void *map, const volatile struct xb_buck
 static __always_inline __u64 exact_again(void *map, const volatile struct xb_buckets *buckets,
 					 const struct xb_spot spot[2], enum slots slots)
 {
-	__u32 last = xb_buckets_count(buckets->parts, buckets->size);
+	__u32 last = xb_buckets_lines(buckets->parts, buckets->size, buckets->small);
 	struct xb_bucket *end = bpf_map_lookup_elem(map, &last);
 	bool in_order = params.reads_in_order;
 	__u64 moves;

@@ -314,8 +314,9 @@ struct xb_lengths {
 /*
  * The confirm stage, exact: buckets of one cache line with 16, 24 or 32 IPv4 addresses or 12 IPv6
  * prefixes (quotient.h), or with 8 fingerprints of prefixes in classes (the whole 64-bit keyed
- * hash, 1 for 0), or 8 of names with their verdicts. A free slot is 0. Behind the last bucket
- * stands one more, whose words are named below.
+ * hash, 1 for 0), or 8 of names with their verdicts; or small buckets, four in a line, with 8
+ * addresses. A free slot is 0. Behind the last of these lines stands one more, whose words are
+ * named below.
  */
 struct xb_bucket {
 	__u64 word[8];
@@ -328,12 +329,15 @@ struct xb_bucket {
 struct xb_buckets {
 	__u32 parts;	 /* 0: nothing is confirmed */
 	__u32 size;	 /* buckets in a part */
-	__u32 slot_bits; /* 64; of prefixes 42, of addresses as many as xb_slot_suffices() allows */
+	__u16 slot_bits; /* 64; of prefixes 42, of addresses as many as xb_slot_suffices() allows */
+	__u16 small;	 /* 1: four in a line */
 };
 
-static inline __attribute__((always_inline)) __u32 xb_buckets_count(__u32 parts, __u32 size)
+/* Lines that have buckets. */
+static inline __attribute__((always_inline)) __u32 xb_buckets_lines(__u32 parts, __u32 size,
+								    __u32 small)
 {
-	return parts * size;
+	return small ? (parts * size + 3) / 4 : parts * size;
 }
 
 /*

@@ -404,8 +404,8 @@ static const struct {
 /* A wrong hit looks whether keys have moved since the table was built, and goes on if so. */
 static void pretend_a_move(const struct xb_generation *generation)
 {
-	uint32_t last = xb_buckets_count(generation->params.confirm4.parts,
-					 generation->params.confirm4.size);
+	const struct xb_buckets *buckets = &generation->params.confirm4;
+	uint32_t last = xb_buckets_lines(buckets->parts, buckets->size, buckets->small);
 	int map = generation->map[XB_MAP_CONFIRM4];
 	struct xb_bucket bucket;
 

@@ -173,6 +173,7 @@ struct few {
 	uint64_t capacity; /* that the table is made for; 0: by what is listed */
 	uint32_t slot_bits, buckets;
 	int slots;
+	uint32_t small;
 };
 
 /* The hash by which a source stands in its table. */
@@ -282,6 +283,7 @@ static void few_keys_under_traffic(const struct few *few)
 	generation = rig_generation(&rig);
 	table = table_of(generation, ipv4);
 	assert_int_equal(table->geometry.slot_bits, few->slot_bits);
+	assert_int_equal(table->geometry.small, few->small);
 	crowd_together(generation, ipv4, few->buckets, sources, FEW_STABLE + FEW_CHURN);
 	for (int i = 0; i < FEW_STABLE; i++)
 		entries[i] = ipv4 ? host((uint32_t)sources[i]) : net(sources[i]);
@@ -307,22 +309,27 @@ static void few_keys_under_traffic(const struct few *few)
 
 TEST(few_ipv4_keys_that_move_all_the_time)
 {
-	few_keys_under_traffic(&(struct few){true, 0, XB_SLOT_WIDE, 4, 64});
+	few_keys_under_traffic(&(struct few){true, 0, XB_SLOT_WIDE, 4, 64, 0});
 }
 
 TEST(few_ipv4_keys_in_a_table_for_100000)
 {
-	few_keys_under_traffic(&(struct few){true, 100000, XB_SLOT_MIDDLE, 4, 96});
+	few_keys_under_traffic(&(struct few){true, 100000, XB_SLOT_MIDDLE, 4, 96, 0});
+}
+
+TEST(few_ipv4_keys_in_a_table_for_1_million)
+{
+	few_keys_under_traffic(&(struct few){true, 1000000, XB_SLOT_NARROW, 14, 112, 1});
 }
 
 TEST(few_ipv4_keys_in_a_table_for_4_million)
 {
-	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 14, 448});
+	few_keys_under_traffic(&(struct few){true, 4000000, XB_SLOT_NARROW, 14, 448, 0});
 }
 
 TEST(few_ipv6_keys_that_move_all_the_time)
 {
-	few_keys_under_traffic(&(struct few){false, 0, XB_SLOT_PREFIX, 8, 96});
+	few_keys_under_traffic(&(struct few){false, 0, XB_SLOT_PREFIX, 8, 96, 0});
 }
 
 /* ---- kill -9 ---- */

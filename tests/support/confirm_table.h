@@ -102,12 +102,20 @@ static inline uint64_t *words_of(const struct xb_exact *table)
 	return (uint64_t *)(void *)table->buckets.base;
 }
 
+/* The line behind those that have buckets. */
+static inline size_t end_line(const struct xb_exact *table)
+{
+	return xb_exact_bytes(&table->geometry) / sizeof(struct xb_bucket) - 1;
+}
+
+static inline uint64_t *end_of(const struct xb_exact *table)
+{
+	return words_of(table) + 8 * end_line(table);
+}
+
 static inline uint64_t moves_of(const struct xb_exact *table)
 {
-	const uint64_t *end =
-		words_of(table) + (uint64_t)8 * table->geometry.parts * table->geometry.size;
-
-	return __atomic_load_n(&end[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&end_of(table)[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
 }
 
 #endif

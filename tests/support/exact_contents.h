@@ -19,7 +19,7 @@ static inline int compare_contents(const void *a, const void *b)
 static inline uint64_t *exact_contents(const struct xb_exact *table, size_t *count)
 {
 	size_t all = xb_exact_slots(&table->geometry);
-	uint32_t buckets = xb_buckets_count(table->geometry.parts, table->geometry.size);
+	uint32_t buckets = table->geometry.parts * table->geometry.size;
 	uint32_t slots = buckets ? (uint32_t)(all / buckets) : 0;
 	uint64_t *contents = calloc(all, sizeof(*contents));
 

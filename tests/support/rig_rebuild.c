@@ -110,7 +110,8 @@ uint64_t rig_moves(const struct xb_exact *confirm)
 {
 	const struct xb_bucket *buckets =
 		(const struct xb_bucket *)(const void *)confirm->buckets.base;
-	uint32_t last = xb_buckets_count(confirm->geometry.parts, confirm->geometry.size);
+	uint32_t last = xb_buckets_lines(confirm->geometry.parts, confirm->geometry.size,
+					 confirm->geometry.small);
 
 	return __atomic_load_n(&buckets[last].word[XB_BUCKET_MOVES], __ATOMIC_SEQ_CST);
 }

@@ -13,18 +13,28 @@
 #define PART_BUCKETS 4096
 #define PART_MOST    (1U << 31) /* so that 32 bits hold the sum of two places in it */
 
-#define WORDS ((uint32_t)(sizeof(struct xb_bucket) / sizeof(__u64)))
+#define LINE_WORDS ((uint32_t)(sizeof(struct xb_bucket) / sizeof(__u64)))
 
 /* The geometries of each kind of slots, those in which a key takes least first. */
+#define FORMS 4
 static const struct kind {
-	uint32_t bits[3]; /* of a slot, in turn; 0: no more */
-	uint32_t least;	  /* buckets */
+	struct form {
+		uint16_t slot_bits, small;
+	} form[FORMS];	/* in turn; 0: no more */
+	uint32_t least; /* buckets */
 } kinds[] = {
-	[XB_SLOTS_ADDRESS] = {{XB_SLOT_NARROW, XB_SLOT_MIDDLE, XB_SLOT_WIDE}, 3},
-	[XB_SLOTS_PREFIX] = {{XB_SLOT_PREFIX}, 2},
-	[XB_SLOTS_HASH] = {{64}, 1},
-	[XB_SLOTS_NAME] = {{64}, 1},
+	[XB_SLOTS_ADDRESS] =
+		{{{XB_SLOT_NARROW, 0}, {XB_SLOT_NARROW, 1}, {XB_SLOT_MIDDLE, 0}, {XB_SLOT_WIDE, 0}},
+		 3},
+	[XB_SLOTS_PREFIX] = {{{XB_SLOT_PREFIX, 0}}, 2},
+	[XB_SLOTS_HASH] = {{{64, 0}}, 1},
+	[XB_SLOTS_NAME] = {{{64, 0}}, 1},
 };
+
+static uint32_t words_of_bucket(const struct xb_buckets *geometry)
+{
+	return geometry->small ? LINE_WORDS / 4 : LINE_WORDS;
+}
 
 /* Whole ones. */
 static uint32_t slots_of_word(const struct xb_buckets *geometry)
@@ -34,14 +44,19 @@ static uint32_t slots_of_word(const struct xb_buckets *geometry)
 
 static uint32_t slots_of_bucket(const struct xb_buckets *geometry)
 {
-	uint32_t halved = geometry->slot_bits == XB_SLOT_PREFIX ? WORDS / 2 : 0;
+	uint32_t halved = geometry->slot_bits == XB_SLOT_PREFIX ? LINE_WORDS / 2 : 0;
 
-	return WORDS * slots_of_word(geometry) + halved;
+	return words_of_bucket(geometry) * slots_of_word(geometry) + halved;
 }
 
 static uint32_t buckets_in(const struct xb_buckets *geometry)
 {
-	return xb_buckets_count(geometry->parts, geometry->size);
+	return geometry->parts * geometry->size;
+}
+
+static uint32_t lines_in(const struct xb_buckets *geometry)
+{
+	return xb_buckets_lines(geometry->parts, geometry->size, geometry->small);
 }
 
 static bool suffices(const struct xb_buckets *geometry)
@@ -50,9 +65,9 @@ static bool suffices(const struct xb_buckets *geometry)
 	       xb_slot_suffices((uint64_t)geometry->parts * geometry->size, geometry->slot_bits);
 }
 
-static struct xb_buckets size_with(double keys, uint32_t slot_bits, uint32_t least)
+static struct xb_buckets size_with(double keys, const struct form *form, uint32_t least)
 {
-	struct xb_buckets geometry = {.slot_bits = slot_bits};
+	struct xb_buckets geometry = {.slot_bits = form->slot_bits, .small = form->small};
 	double buckets = fmax(least, ceil(keys / XB_CONFIRM_FILL / slots_of_bucket(&geometry)) + 1);
 
 	geometry.parts = (uint32_t)fmax(1, floor(buckets / PART_BUCKETS));
@@ -67,7 +82,7 @@ struct xb_buckets xb_size_exact(uint64_t keys, enum xb_slots slots)
 	int i = 0;
 
 	do
-		geometry = size_with((double)keys, kind->bits[i++], kind->least);
+		geometry = size_with((double)keys, &kind->form[i++], kind->least);
 	while (!suffices(&geometry));
 	return geometry;
 }
@@ -77,12 +92,13 @@ bool xb_exact_is_sound(const struct xb_buckets *geometry, enum xb_slots slots)
 	const struct kind *kind = &kinds[slots];
 
 	if (!geometry->parts)
-		return !geometry->size && !geometry->slot_bits;
+		return !geometry->size && !geometry->slot_bits && !geometry->small;
 	if (!geometry->size || geometry->size > PART_MOST ||
 	    (uint64_t)geometry->parts * geometry->size >= UINT32_MAX)
 		return false;
-	for (int i = 0; i < 3 && kind->bits[i]; i++)
-		if (kind->bits[i] == geometry->slot_bits)
+	for (int i = 0; i < FORMS && kind->form[i].slot_bits; i++)
+		if (kind->form[i].slot_bits == geometry->slot_bits &&
+		    kind->form[i].small == geometry->small)
 			return suffices(geometry);
 	return false;
 }
@@ -99,8 +115,7 @@ uint64_t xb_exact_room(const struct xb_buckets *geometry)
 
 uint64_t xb_exact_bytes(const struct xb_buckets *geometry)
 {
-	return geometry->parts ? ((uint64_t)buckets_in(geometry) + 1) * sizeof(struct xb_bucket)
-			       : 0;
+	return geometry->parts ? ((uint64_t)lines_in(geometry) + 1) * sizeof(struct xb_bucket) : 0;
 }
 
 void xb_exact_key4(struct xb_quotient_key *key)
@@ -110,9 +125,14 @@ void xb_exact_key4(struct xb_quotient_key *key)
 	key->step |= 1;
 }
 
-static struct xb_bucket *bucket_at(const struct xb_exact *confirm, uint32_t index)
+static size_t bucket_offset(const struct xb_exact *confirm, uint32_t index)
 {
-	return (struct xb_bucket *)(void *)confirm->buckets.base + index;
+	return index * (size_t)words_of_bucket(&confirm->geometry) * sizeof(__u64);
+}
+
+static __u64 *bucket_at(const struct xb_exact *confirm, uint32_t index)
+{
+	return (__u64 *)(void *)(confirm->buckets.base + bucket_offset(confirm, index));
 }
 
 /* Where a slot lies: in one word, or in as many bits of two. */
@@ -124,9 +144,9 @@ static struct place place_of(const struct xb_buckets *geometry, uint32_t slot)
 {
 	uint32_t many = slots_of_word(geometry), bits = geometry->slot_bits;
 
-	if (slot < WORDS * many)
+	if (slot < LINE_WORDS * many)
 		return (struct place){slot / many, 1, slot % many * bits, bits};
-	return (struct place){(slot - WORDS) * 2, 2, XB_SLOT_PREFIX, XB_SLOT_HALF};
+	return (struct place){(slot - LINE_WORDS) * 2, 2, XB_SLOT_PREFIX, XB_SLOT_HALF};
 }
 
 static uint64_t place_mask(const struct place *place)
@@ -143,7 +163,7 @@ static uint64_t place_part(const struct place *place, uint64_t value, uint32_t n
 uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot)
 {
 	const struct place place = place_of(&confirm->geometry, slot);
-	const __u64 *word = &bucket_at(confirm, bucket)->word[place.word];
+	const __u64 *word = &bucket_at(confirm, bucket)[place.word];
 	uint64_t value = 0;
 
 	for (uint32_t i = 0; i < place.words; i++)
@@ -156,7 +176,7 @@ uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t
 static void slot_set(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
 	const struct place place = place_of(&confirm->geometry, slot);
-	__u64 *word = &bucket_at(confirm, bucket)->word[place.word];
+	__u64 *word = &bucket_at(confirm, bucket)[place.word];
 
 	for (uint32_t i = 0; i < place.words; i++)
 		__atomic_store_n(&word[i],
@@ -168,7 +188,7 @@ static void slot_set(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, u
 static void slot_fill(struct xb_exact *confirm, uint32_t bucket, uint32_t slot, uint64_t value)
 {
 	const struct place place = place_of(&confirm->geometry, slot);
-	__u64 *word = &bucket_at(confirm, bucket)->word[place.word];
+	__u64 *word = &bucket_at(confirm, bucket)[place.word];
 
 	for (uint32_t i = 0; i < place.words; i++)
 		word[i] |= place_part(&place, value, i);
@@ -249,19 +269,26 @@ void xb_exact_spots_at(const struct xb_exact *confirm, const struct xb_spot *at,
 
 static __u64 *end_word(struct xb_exact *confirm, int word)
 {
-	return &bucket_at(confirm, buckets_in(&confirm->geometry))->word[word];
+	size_t line = lines_in(&confirm->geometry);
+
+	return (__u64 *)(void *)confirm->buckets.base + line * LINE_WORDS + word;
+}
+
+static int map_bucket(struct xb_exact *confirm, uint32_t bucket)
+{
+	return xb_mapping_map(&confirm->buckets, bucket_offset(confirm, bucket),
+			      bucket_offset(confirm, 1));
 }
 
 int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 {
-	uint32_t last = buckets_in(&confirm->geometry);
-	struct xb_spot spot[3] = {[2] = {.bucket = last}};
-	int error = 0;
+	size_t end = lines_in(&confirm->geometry) * sizeof(struct xb_bucket);
+	int error = xb_mapping_map(&confirm->buckets, end, sizeof(struct xb_bucket));
+	struct xb_spot spot[2];
 
 	xb_exact_spots(confirm, hash, extra, spot);
-	for (int i = 0; !error && i < 3; i++)
-		error = xb_mapping_map(&confirm->buckets, spot[i].bucket * sizeof(struct xb_bucket),
-				       sizeof(struct xb_bucket));
+	for (int i = 0; !error && i < 2; i++)
+		error = map_bucket(confirm, spot[i].bucket);
 	return error;
 }
 
@@ -301,9 +328,7 @@ static int search(struct xb_exact *confirm, struct node *nodes, int count)
 
 			if (seen(nodes, count, other))
 				continue;
-			if (count == NODES_MAX ||
-			    xb_mapping_map(&confirm->buckets, other * sizeof(struct xb_bucket),
-					   sizeof(struct xb_bucket)))
+			if (count == NODES_MAX || map_bucket(confirm, other))
 				return -1;
 			nodes[count] = (struct node){
 				.bucket = other, .parent = (int16_t)next, .slot = (uint8_t)slot};

@@ -14,7 +14,7 @@
  */
 /* What stands in a bucket. */
 enum xb_slots {
-	XB_SLOTS_ADDRESS, /* 16, 24 or 32 IPv4 addresses */
+	XB_SLOTS_ADDRESS, /* 16, 24 or 32 IPv4 addresses, or 8 in a small one */
 	XB_SLOTS_PREFIX,  /* 12 IPv6 prefixes, 41 bits of the hash each */
 	XB_SLOTS_HASH,	  /* 8 fingerprints of prefixes in classes, the whole hash */
 	XB_SLOTS_NAME,	  /* 8 fingerprints of XB_NAME_HASH, each with a verdict */
@@ -29,8 +29,9 @@ struct xb_exact {
 };
 
 /* How full a table is made that has all the keys it is sized for, and how full it may get. A key
- * stands in its first bucket unless that is full: at FILL 97 of 100 addresses, 95 of 100 prefixes,
- * 93 of 100 fingerprints do, so that they cost a packet one line. */
+ * stands in its first bucket unless that is full: at FILL 97 of 100 addresses (93 in
+ * small buckets), 95 of 100 prefixes, 93 of 100 fingerprints do, so that they cost a packet one
+ * line. */
 #define XB_CONFIRM_FILL 0.80
 #define XB_CONFIRM_FULL 0.97
 

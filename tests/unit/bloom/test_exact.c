@@ -6,10 +6,11 @@
 #include "support/confirm_table.h"
 
 /* The smallest of each kind, and not too small for 700 keys. */
-static const struct xb_buckets geometries[] = {
-	{1, 100, 32}, {1, 4097, 21}, {1, 131077, 16}, {1, 100, 42}, {1, 100, 64}};
+static const struct xb_buckets geometries[] = {{1, 100, 32, 0},	   {1, 4097, 21, 0},
+					       {1, 131077, 16, 0}, {1, 131077, 16, 1},
+					       {1, 100, 42, 0},	   {1, 100, 64, 0}};
 #define GEOMETRIES   (sizeof(geometries) / sizeof(geometries[0]))
-#define OF_ADDRESSES 3
+#define OF_ADDRESSES 4
 
 TEST(duplicates_are_counted)
 {
@@ -50,7 +51,7 @@ TEST(the_unspecified_address_has_a_slot)
 /* A hash of 0 would be a free slot: it stands as 1, and is the same as a hash of 1. */
 TEST(the_fingerprint_of_nothing_is_one)
 {
-	struct xb_exact table = make((struct xb_buckets){1, 10, 64});
+	struct xb_exact table = make((struct xb_buckets){1, 10, 64, 0});
 
 	assert_false(xb_exact_contains(&table, 0, 0));
 	assert_int_equal(xb_exact_delete(&table, 0, 0), -EUCLEAN);
@@ -82,7 +83,7 @@ TEST(prefixes_with_one_quotient_are_two)
 {
 	for (uint32_t i = 0; i < 2000; i++) {
 		/* In the smallest one both buckets fill, and keys move. */
-		struct xb_exact table = make((struct xb_buckets){1, i & 1 ? 2 : 100, 42});
+		struct xb_exact table = make((struct xb_buckets){1, i & 1 ? 2 : 100, 42, 0});
 		uint64_t hash[2];
 		uint32_t others = 0, first = i >> 1 & 1;
 
@@ -155,7 +156,9 @@ TEST(filling_in_place)
 		{8192, XB_SLOTS_HASH},
 		{60000, XB_SLOTS_HASH},
 		{400000, XB_SLOTS_HASH},
-		/* The narrowest slots: test_exact_build fills a part of such a table. */
+		{900000, XB_SLOTS_ADDRESS},
+		/* The narrowest slots in whole lines: test_exact_build fills a part of such a
+		   table. */
 		{3400000, XB_SLOTS_ADDRESS},
 	};
 	const size_t count_of_sizes = sizeof(sizes) / sizeof(sizes[0]) - !amount(0, 1);
@@ -211,7 +214,7 @@ TEST(churn_at_the_fullest)
 			assert_true(has(&table, in[j]));
 			assert_int_equal(del(&table, in[j]), 0);
 		}
-		for (uint64_t j = 0; j < 8UL * geometry.parts * geometry.size; j++)
+		for (uint64_t j = 0; j < 8 * end_line(&table); j++)
 			assert_int_equal(words_of(&table)[j], 0);
 		free(in);
 		free(out);

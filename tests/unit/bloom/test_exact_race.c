@@ -26,9 +26,11 @@ static void *map_look_up(void *map, const void *index);
 #define CHURN  512 /* keys that come and go */
 #define SLOTS  64  /* or four buckets; so few that the same keys move all the time */
 
-/* Of slots: of addresses, prefixes, and fingerprints. */
-static const uint32_t widths[] = {16, 21, 32, XB_SLOT_PREFIX, 64};
-#define WIDTHS (sizeof(widths) / sizeof(widths[0]))
+/* Of addresses, prefixes, and fingerprints. */
+static const struct xb_buckets forms[] = {
+	{1, 8, 16, 0}, {1, 8, 16, 1}, {1, 8, 21, 0}, {1, 8, 32, 0}, {1, 8, XB_SLOT_PREFIX, 0},
+	{1, 8, 64, 0}};
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
 
 #define RACE_MICROSECONDS amount(250000, 1000000)
 #define ENOUGH_LOOKS	  10000 /* for a race */
@@ -93,7 +95,7 @@ static void *map_look_up(void *map, const void *index)
 	struct xb_bucket *bucket = (struct xb_bucket *)(void *)table->buckets.base + number;
 	int which = reader.buckets % 2;
 
-	if (number == table->geometry.parts * table->geometry.size) {
+	if (number == end_line(table)) {
 		reader.ends++;
 		pause_reader();
 		return bucket;
@@ -137,12 +139,12 @@ static struct xb_spot mover[2];
 /* Into the first slot. */
 static void put_into(struct xb_exact *table, uint32_t bucket, uint64_t value)
 {
-	words_of(table)[(size_t)8 * bucket] = value;
+	words_of(table)[(size_t)(table->geometry.small ? 2 : 8) * bucket] = value;
 }
 
 static void move(struct xb_exact *table)
 {
-	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+	uint64_t *end = end_of(table);
 
 	put_into(table, mover[0].bucket, mover[0].value);
 	end[XB_BUCKET_MOVES]++;
@@ -151,11 +153,11 @@ static void move(struct xb_exact *table)
 
 TEST(the_first_key_that_moves_is_found)
 {
-	for (size_t i = 0; i < WIDTHS; i++) {
+	for (size_t i = 0; i < FORMS; i++) {
 		static struct race race;
 		uint32_t key = 12345;
 
-		race = (struct race){.table = make((struct xb_buckets){1, 8, widths[i]})};
+		race = (struct race){.table = make(forms[i])};
 		race.key = race.table.key;
 		do {
 			key++;
@@ -182,7 +184,7 @@ static uint64_t *storm_moves;
 
 static void storm(struct xb_exact *table)
 {
-	uint64_t *end = words_of(table) + (size_t)8 * table->geometry.parts * table->geometry.size;
+	uint64_t *end = end_of(table);
 
 	if (!end[XB_BUCKET_READERS] || ++*storm_moves == 1)
 		end[XB_BUCKET_MOVES]++;
@@ -191,13 +193,13 @@ static void storm(struct xb_exact *table)
 
 TEST(a_storm_of_moves_condemns_nobody)
 {
-	for (size_t i = 0; i < WIDTHS; i++) {
+	for (size_t i = 0; i < FORMS; i++) {
 		static struct race race;
 		uint64_t in_flight = 0, *end;
 
-		race = (struct race){.table = make((struct xb_buckets){1, 8, widths[i]})};
+		race = (struct race){.table = make(forms[i])};
 		race.key = race.table.key;
-		end = words_of(&race.table) + 8 * 8;
+		end = end_of(&race.table);
 		end[XB_BUCKET_MOVES] = 1;
 		storm_moves = &in_flight;
 		reader.meanwhile = storm;
@@ -222,8 +224,8 @@ static void *add_until_full(void *context)
 
 TEST(the_writer_lets_readers_through)
 {
-	struct xb_exact table = make((struct xb_buckets){1, 8, 32});
-	uint64_t *end = words_of(&table) + 8 * 8;
+	struct xb_exact table = make((struct xb_buckets){1, 8, 32, 0});
+	uint64_t *end = end_of(&table);
 	pthread_t writer;
 
 	__atomic_store_n(&end[XB_BUCKET_READERS], 1, __ATOMIC_SEQ_CST);
@@ -320,15 +322,15 @@ static uint32_t another_key(const struct xb_exact *table, struct xb_spot *taken,
 	return key;
 }
 
-static void begin_race(struct race *race, uint32_t width, enum pace pace)
+static void begin_race(struct race *race, const struct xb_buckets *form, enum pace pace)
 {
-	const struct xb_buckets one = {1, 1, width};
+	const struct xb_buckets one = {1, 1, form->slot_bits, form->small};
 	uint32_t slots = (uint32_t)xb_exact_slots(&one),
 		 buckets = SLOTS / slots < 4 ? 4 : (SLOTS + slots - 1) / slots;
 	struct xb_spot taken[STABLE + CHURN] = {{0}};
 
 	*race = (struct race){.pace = pace, .full = (int)(buckets * slots * 0.98)};
-	race->table = make((struct xb_buckets){1, buckets, width});
+	race->table = make((struct xb_buckets){1, buckets, form->slot_bits, form->small});
 	race->key = race->table.key;
 	choose_cpus(race);
 	for (int i = 0; i < STABLE; i++) {
@@ -354,13 +356,13 @@ static bool have_met(const struct race *race, int tries)
 	return !tries_again(race) || (tries && __atomic_load_n(&race->retries, __ATOMIC_RELAXED));
 }
 
-static void run_race(uint32_t width, enum pace pace)
+static void run_race(const struct xb_buckets *form, enum pace pace)
 {
 	static const char *const paces[] = {"two CPUs", "two CPUs, slow reader", "one CPU"};
 	static struct race race;
 	pthread_t threads[2];
 
-	begin_race(&race, width, pace);
+	begin_race(&race, form, pace);
 	assert_int_equal(pthread_create(&threads[0], NULL, read_stable, &race), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, change_others, &race), 0);
 	for (int tries = 0; tries < 400; tries++) {
@@ -371,11 +373,12 @@ static void run_race(uint32_t width, enum pace pace)
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	printf("%u bits, %s: %lu looks, %lu not found at first, %lu tried again since a key had "
+	printf("%u bits%s, %s: %lu looks, %lu not found at first, %lu tried again since a key had "
 	       "moved, "
 	       "%lu to the last try, %lu misses; %lu changes (%lu without a place), %lu moves\n",
-	       width, paces[pace], race.looks, race.second_looks, race.retries, race.exhausted,
-	       race.misses, race.changes, race.refused, moves_of(&race.table));
+	       form->slot_bits, form->small ? ", small" : "", paces[pace], race.looks,
+	       race.second_looks, race.retries, race.exhausted, race.misses, race.changes,
+	       race.refused, moves_of(&race.table));
 	assert_int_equal(race.misses, 0);
 	assert_true(moves_of(&race.table) > ENOUGH_MOVES);
 	assert_true(race.looks > ENOUGH_LOOKS);
@@ -386,9 +389,9 @@ static void run_race(uint32_t width, enum pace pace)
 
 TEST(a_key_that_moves_is_found)
 {
-	for (size_t i = 0; i < WIDTHS; i++)
+	for (size_t i = 0; i < FORMS; i++)
 		for (enum pace pace = AS_IT_IS; pace <= YIELDING; pace++)
-			run_race(widths[i], pace);
+			run_race(&forms[i], pace);
 }
 
 BEFORE_MAIN(prepare)

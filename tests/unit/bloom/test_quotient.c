@@ -12,15 +12,16 @@
 
 /* The fewest buckets for each width of slots, in one part and in several, and many more. */
 static const struct xb_buckets geometries[] = {
-	{1, 131077, 16}, {37, 3543, 16}, {97, 4096, 16},  {1000, 5001, 16}, {1, 4097, 21},
-	{3, 1366, 21},	 {12, 4099, 21}, {1, 3, 32},	  {1, 700, 32},	    {5, 4100, 32},
-	{1, 4096, 32},	 {2, 2049, 21},	 {900, 4321, 21},
+	{1, 131077, 16, 0}, {37, 3543, 16, 0},	{97, 4096, 16, 0}, {1000, 5001, 16, 0},
+	{1, 4097, 21, 0},   {38, 4177, 16, 1},	{3, 1366, 21, 0},  {12, 4099, 21, 0},
+	{1, 3, 32, 0},	    {1, 700, 32, 0},	{5, 4100, 32, 0},  {1, 4096, 32, 0},
+	{2, 2049, 21, 0},   {900, 4321, 21, 0},
 };
 #define GEOMETRIES (sizeof(geometries) / sizeof(geometries[0]))
 
 /* Of prefixes: the smallest, for a thousand, a million, and a hundred million. */
 static const struct xb_buckets of_prefixes[] = {
-	{1, 2, 42}, {1, 960, 42}, {25, 4232, 42}, {2583, 4096, 42}};
+	{1, 2, 42, 0}, {1, 960, 42, 0}, {25, 4232, 42, 0}, {2583, 4096, 42, 0}};
 #define OF_PREFIXES (sizeof(of_prefixes) / sizeof(of_prefixes[0]))
 
 static struct xb_quotient quotient_of(const struct xb_quotient_key *key, uint32_t address,
@@ -65,7 +66,8 @@ TEST(no_two_addresses_are_the_same)
  * 2^20 of them in the second case, and one remainder less. */
 TEST(fewer_buckets_do_not_suffice)
 {
-	static const struct xb_buckets few[] = {{1, 131076, 16}, {1, 4096, 21}, {1, 2, 32}};
+	static const struct xb_buckets few[] = {
+		{1, 131076, 16, 0}, {1, 4096, 21, 0}, {1, 2, 32, 0}};
 	const struct xb_quotient_key key = new_key4();
 	uint32_t same = 0;
 	uint64_t last = 0;
@@ -83,13 +85,19 @@ TEST(fewer_buckets_do_not_suffice)
 		assert_false(xb_exact_is_sound(&few[i], XB_SLOTS_HASH));
 	}
 	assert_true(xb_exact_is_sound(&(struct xb_buckets){0}, XB_SLOTS_ADDRESS));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 0, 32}, XB_SLOTS_ADDRESS));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 64}, XB_SLOTS_ADDRESS));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 0}, XB_SLOTS_ADDRESS));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 32}, XB_SLOTS_NAME));
-	assert_true(xb_exact_is_sound(&(struct xb_buckets){1, 1, 64}, XB_SLOTS_NAME));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){65536, 65536, 64}, XB_SLOTS_HASH));
-	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 3000000000U, 32}, XB_SLOTS_ADDRESS));
+	assert_true(xb_exact_is_sound(&(struct xb_buckets){1, 131077, 16, 1}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 131076, 16, 1}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 4097, 21, 1}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 4097, 42, 1}, XB_SLOTS_PREFIX));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){0, 0, 0, 1}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 0, 32, 0}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 64, 0}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 0, 0}, XB_SLOTS_ADDRESS));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){1, 1000, 32, 0}, XB_SLOTS_NAME));
+	assert_true(xb_exact_is_sound(&(struct xb_buckets){1, 1, 64, 0}, XB_SLOTS_NAME));
+	assert_false(xb_exact_is_sound(&(struct xb_buckets){65536, 65536, 64, 0}, XB_SLOTS_HASH));
+	assert_false(
+		xb_exact_is_sound(&(struct xb_buckets){1, 3000000000U, 32, 0}, XB_SLOTS_ADDRESS));
 }
 
 /* Of a hash that is mixed to this word. */
