@@ -12,9 +12,9 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, XB_GATE_ALL_WORDS);
+	__uint(max_entries, XB_GATE_ALL_CELLS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct xb_gate_cell);
 } allow_gate SEC(".maps");
 
 struct {
@@ -33,18 +33,14 @@ struct {
 	__type(value, __u32);
 } allow6 SEC(".maps");
 
-static __always_inline __u64 gate_word(__u32 index)
-{
-	__u64 *word = bpf_map_lookup_elem(&allow_gate, &index);
-
-	return word ? *word : 0;
-}
-
 static __always_inline bool gate_open(struct xb_gate gate)
 {
-	__u64 word = gate_word(gate.word);
+	__u32 index = gate.cell;
+	struct xb_gate_cell *cell = bpf_map_lookup_elem(&allow_gate, &index);
 
-	return (word >> gate.head | word >> gate.near) & 1;
+	return cell && (cell->head >> gate.head |
+			(cell->near >> gate.near[0] & cell->near >> gate.near[1])) &
+			       1;
 }
 
 static __always_inline bool gate_open_ipv4(__u32 address)
@@ -59,10 +55,17 @@ static __always_inline bool allowed_ipv4(__u32 address)
 	return gate_open_ipv4(address) && bpf_map_lookup_elem(&allow4, &key);
 }
 
+static __always_inline bool gate_open_short6(__u64 hi)
+{
+	__u32 index = XB_GATE_SHORT6 + (hi >> 54);
+	struct xb_gate_cell *cell = bpf_map_lookup_elem(&allow_gate, &index);
+
+	return cell && cell->head >> (hi >> 48 & 63) & 1;
+}
+
 static __always_inline bool gate_open_ipv6(__u64 hi)
 {
-	return gate_open(xb_gate_ipv6(hi)) ||
-	       (gate_word(XB_GATE_SHORT6 + (hi >> 54)) >> (hi >> 48 & 63) & 1);
+	return gate_open(xb_gate_ipv6(hi)) || gate_open_short6(hi);
 }
 
 static __always_inline bool allowed_ipv6(__u64 hi, __u64 lo)

@@ -342,34 +342,40 @@ static inline __attribute__((always_inline)) __u32 xb_buckets_lines(__u32 parts,
 
 /*
  * The allowlist: a trie for each family, and in front of them a gate of bits, so that a source that
- * is not allowed costs only a line. A hash of the head of a source, its first 20 bits (IPv6: 32),
- * chooses a word, and a bit of it for prefixes that have all of the head; for longer ones another
- * bit is chosen by the first 24 bits (IPv6: 48). Behind these words stand bits for the first 16
- * bits of IPv6 addresses, for prefixes shorter than the head.
+ * is not allowed costs only a line. The head of a source, its first 20 bits (IPv6: a hash of the
+ * first 32), has a cell with 63 others, and in it a bit of its own for prefixes that have all of
+ * the head. For longer ones the first 24 bits (IPv6: 48) choose a bit of each half of the other
+ * word, a Bloom filter. Behind these cells stand some for the first 16 bits of IPv6 addresses, for
+ * prefixes shorter than the head; they use the first word alone.
  */
-#define XB_GATE_BITS	  20
-#define XB_GATE_WORDS	  (1U << (XB_GATE_BITS - 6))
-#define XB_GATE_SHORT6	  XB_GATE_WORDS
-#define XB_GATE_ALL_WORDS (XB_GATE_WORDS + (1U << 10))
+struct xb_gate_cell {
+	__u64 head, near;
+};
 
-#define XB_GATE_HEAD4 20
+#define XB_GATE_BITS	  20
+#define XB_GATE_SHORT6	  (1U << (XB_GATE_BITS - 6))
+#define XB_GATE_ALL_CELLS (XB_GATE_SHORT6 + (1U << 10))
+
+#define XB_GATE_HEAD4 XB_GATE_BITS
 #define XB_GATE_NEAR4 24
 #define XB_GATE_HEAD6 32
 #define XB_GATE_NEAR6 48
 
+/* Where a source stands. */
 struct xb_gate {
-	__u32 word;
-	__u32 head, near; /* bits of the word */
+	__u32 cell;
+	__u32 head, near[2]; /* bits of its words */
 };
 
-/* head, near: as many first bits of the address, as a number. */
-static inline __attribute__((always_inline)) struct xb_gate xb_gate_of(__u64 head, __u64 near)
+/* head: XB_GATE_BITS, of which the place is a bijection. near: some first bits of the address. */
+static inline __attribute__((always_inline)) struct xb_gate xb_gate_of(__u32 head, __u64 near)
 {
-	__u64 place = head * 0xbf58476d1ce4e5b9ULL;
+	__u32 place = head * 0x9e3779b1U & ((1U << XB_GATE_BITS) - 1);
+	__u64 bits = near * 0x9e3779b97f4a7c15ULL;
 
-	return (struct xb_gate){.word = (__u32)(place >> (64 + 6 - XB_GATE_BITS)),
-				.head = place >> (64 - XB_GATE_BITS) & 63,
-				.near = (__u32)(near * 0x9e3779b97f4a7c15ULL >> 58)};
+	return (struct xb_gate){.cell = place >> 6,
+				.head = place & 63,
+				.near = {(__u32)(bits >> 59), (__u32)(bits >> 54 & 31) + 32}};
 }
 
 /* address: host byte order. */
@@ -381,7 +387,9 @@ static inline __attribute__((always_inline)) struct xb_gate xb_gate_ipv4(__u32 a
 /* hi: of the address, host byte order. */
 static inline __attribute__((always_inline)) struct xb_gate xb_gate_ipv6(__u64 hi)
 {
-	return xb_gate_of(hi >> (64 - XB_GATE_HEAD6), hi >> (64 - XB_GATE_NEAR6));
+	__u32 head = (__u32)(hi >> (64 - XB_GATE_HEAD6)) * 0x85ebca6bU;
+
+	return xb_gate_of(head >> (32 - XB_GATE_BITS), hi >> (64 - XB_GATE_NEAR6));
 }
 
 #define XB_ALLOW_MAX (1U << 28) /* the tries take memory as they grow */

@@ -12,49 +12,60 @@
 #include "filter/namedepths.h"
 #include "store/walk.h"
 
-static void set_bit(uint64_t *words, uint32_t word, uint32_t bit)
+static void set_bit(__u64 *word, uint32_t bit)
 {
-	__atomic_fetch_or(&words[word], 1ULL << bit, __ATOMIC_RELEASE);
+	__atomic_fetch_or(word, 1ULL << bit, __ATOMIC_RELEASE);
 }
 
-/* How many cells of so many first bits an entry touches. */
-static uint32_t cells(unsigned int bits, uint8_t length)
+/* near: for a prefix that has not all of the head. */
+static void open_at(struct xb_gate_cell *cells, struct xb_gate gate, bool near)
+{
+	struct xb_gate_cell *cell = &cells[gate.cell];
+
+	if (!near) {
+		set_bit(&cell->head, gate.head);
+		return;
+	}
+	set_bit(&cell->near, gate.near[0]);
+	set_bit(&cell->near, gate.near[1]);
+}
+
+/* How many places of so many first bits an entry touches. */
+static uint32_t places(unsigned int bits, uint8_t length)
 {
 	return length < bits ? 1U << (bits - length) : 1;
 }
 
-static void open_gate4(uint64_t *words, const struct xb_entry *entry)
+static void open_gate4(struct xb_gate_cell *cells, const struct xb_entry *entry)
 {
 	bool near = entry->length > XB_GATE_HEAD4;
 	unsigned int bits = near ? XB_GATE_NEAR4 : XB_GATE_HEAD4;
 
-	for (uint32_t i = 0; i < cells(bits, entry->length); i++) {
-		struct xb_gate gate = xb_gate_ipv4(xb_entry_ipv4(entry) + (i << (32 - bits)));
-
-		set_bit(words, gate.word, near ? gate.near : gate.head);
-	}
+	for (uint32_t i = 0; i < places(bits, entry->length); i++)
+		open_at(cells, xb_gate_ipv4(xb_entry_ipv4(entry) + (i << (32 - bits))), near);
 }
 
-static void open_gate6(uint64_t *words, const struct xb_entry *entry)
+static void open_gate6(struct xb_gate_cell *cells, const struct xb_entry *entry)
 {
-	struct xb_gate gate = xb_gate_ipv6(entry->hi);
 	uint32_t first = (uint32_t)(entry->hi >> 48);
 
 	if (entry->length >= XB_GATE_HEAD6) {
-		set_bit(words, gate.word, entry->length < XB_GATE_NEAR6 ? gate.head : gate.near);
+		open_at(cells, xb_gate_ipv6(entry->hi), entry->length >= XB_GATE_NEAR6);
 		return;
 	}
-	for (uint32_t i = first; i < first + cells(16, entry->length); i++)
-		set_bit(words, XB_GATE_SHORT6 + i / 64, i % 64);
+	for (uint32_t i = first; i < first + places(16, entry->length); i++)
+		set_bit(&cells[XB_GATE_SHORT6 + i / 64].head, i % 64);
 }
 
-/* For every cell that the entry touches. */
+/* For every place that the entry touches. words: those of the cells. */
 static void open_gate(uint64_t *words, const struct xb_entry *entry)
 {
+	struct xb_gate_cell *cells = (struct xb_gate_cell *)(void *)words;
+
 	if (entry->kind == XB_ALLOW4)
-		open_gate4(words, entry);
+		open_gate4(cells, entry);
 	else
-		open_gate6(words, entry);
+		open_gate6(cells, entry);
 }
 
 /* Fills *key (as large as the larger of the two) and returns the trie it is for. */
@@ -142,7 +153,7 @@ int xb_allowmaps_settle(struct xb_allowmaps *allow, struct xb_txn *txn)
 	uint64_t *wanted = calloc(1, XB_GATE_BYTES);
 	int error = wanted ? wanted_gate(txn, wanted) : xb_out_of_memory();
 
-	for (uint32_t i = 0; !error && i < XB_GATE_ALL_WORDS; i++)
+	for (uint32_t i = 0; !error && i < XB_GATE_BYTES / sizeof(*words); i++)
 		if (words[i] != wanted[i])
 			__atomic_store_n(&words[i], wanted[i], __ATOMIC_RELEASE);
 	free(wanted);

@@ -16,7 +16,7 @@ struct xb_allowmaps {
 	struct xb_mapping gate;
 };
 
-#define XB_GATE_BYTES ((size_t)XB_GATE_ALL_WORDS * 8)
+#define XB_GATE_BYTES (XB_GATE_ALL_CELLS * sizeof(struct xb_gate_cell))
 
 /* Adds the entry, which is in force when this returns. -EXFULL without a message: there is no room
  * for another name. */

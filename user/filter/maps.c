@@ -27,7 +27,7 @@ static const struct shape {
 	[XB_MAP_PREFIX6] = ARRAY("prefix6", uint64_t),
 	[XB_MAP_CONFIRM4] = ARRAY("confirm4", struct xb_bucket),
 	[XB_MAP_CONFIRM6] = ARRAY("confirm6", struct xb_bucket),
-	[XB_MAP_GATE] = ARRAY("allow_gate", uint64_t),
+	[XB_MAP_GATE] = ARRAY("allow_gate", struct xb_gate_cell),
 	[XB_MAP_ALLOW4] = {"allow4", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow4_key),
 			   sizeof(uint32_t)},
 	[XB_MAP_ALLOW6] = {"allow6", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct xb_allow6_key),
@@ -80,7 +80,7 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 	case XB_MAP_CONFIRM6:
 		return bucket_entries(&params->confirm6);
 	case XB_MAP_GATE:
-		return XB_GATE_ALL_WORDS;
+		return XB_GATE_ALL_CELLS;
 	case XB_MAP_ALLOW4:
 	case XB_MAP_ALLOW6:
 		return XB_ALLOW_MAX;
