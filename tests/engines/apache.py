@@ -6,7 +6,7 @@ import web
 PACKAGES = ("apache2-bin",)
 NAMES = False
 MODULES = ("mpm_event", "authz_core", "authz_host", "access_compat", "dir", "env", "setenvif", "authn_core", "alias")
-CONF = "ServerRoot /etc/apache2\nPidFile /lists/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
+CONF = "ServerRoot /lists\nPidFile /lists/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
        "ErrorLog /lists/error\nLogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\n" \
        "MaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /lists\nDocumentRoot /lists/www\n" + \
        "".join("LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n" % (name, name) for name in MODULES) + \
