@@ -26,16 +26,6 @@ static char *take_word(char **rest)
 	return start + 1;
 }
 
-static bool is_setting(const char *line)
-{
-	static const char *const settings[] = {"proxy_recursive;", "proxy ", "}"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		if (!strncmp(line, settings[i], strlen(settings[i])))
-			return true;
-	return false;
-}
-
 static bool opens_block(const char *line)
 {
 	return !strncmp(line, "geo ", 4) && line[strlen(line) - 1] == '{';
@@ -90,12 +80,31 @@ static int take_way(struct xb_reading *reading, bool ranges)
 	return 0;
 }
 
-static int open_block(struct xb_reading *reading)
+static int refuse_header(const char *text)
 {
+	return xb_input_error("'%s': sources are what a header says, not who sends packets",
+			      XB_SHOW(text));
+}
+
+/* Of `geo $bad {`, or `geo $address $bad {`. */
+static int open_block(struct xb_reading *reading, char *line)
+{
+	static const char *const senders[] = {"$remote_addr", "$realip_remote_addr"};
+	char shown[XB_SHOWN + 1];
+	const char *address, *second;
+	bool sender;
+
 	if (reading->in_block || reading->geo_begun)
 		return xb_input_error("a second block: which of them is to be listed?");
 	reading->in_block = true;
-	return 0;
+	snprintf(shown, sizeof(shown), "%s", line);
+	xb_line_word(&line);
+	address = xb_line_word(&line);
+	second = xb_line_word(&line);
+	sender = !second || *second != '$';
+	for (size_t i = 0; i < ARRAY_SIZE(senders); i++)
+		sender |= !strcmp(address, senders[i]);
+	return sender ? 0 : refuse_header(shown);
 }
 
 /* What the value takes out goes without a comment. */
@@ -122,11 +131,13 @@ static int parse_geo(struct xb_reading *reading, char *line)
 	line = xb_line_trim(line);
 	rest = line;
 	if (opens_block(line))
-		return open_block(reading);
+		return open_block(reading, line);
 	if (!strcmp(line, "ranges;"))
 		return take_way(reading, true);
-	if (!*line || is_setting(line))
+	if (!*line || *line == '}' || !strcmp(line, "proxy_recursive;"))
 		return 0;
+	if (!strncmp(line, "proxy ", 6))
+		return refuse_header(line);
 	word = xb_line_word(&rest);
 	value = take_value(rest);
 	if (!value)
