@@ -34,8 +34,9 @@ struct xb_reading {
 	bool recognized;		     /* the first line did decide */
 	bool begun;			     /* a line came that is neither blank nor a comment */
 	bool indented;			     /* the line had blanks in front */
-	bool hopeless; /* an error is about the file, or nothing may be left out for it */
-	char *text;    /* of a format that is a document */
+	uint64_t open_comment; /* the last line that is one and ends with a backslash; 0: none */
+	bool hopeless;	       /* an error is about the file, or nothing may be left out for it */
+	char *text;	       /* of a format that is a document */
 	size_t text_bytes, text_room;
 	uint64_t text_line;	   /* in which it begins, from 1 */
 	struct xb_list_sets *sets; /* of formats with named sets: those that were seen */

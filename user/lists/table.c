@@ -305,8 +305,11 @@ static int take_trimmed(struct xb_reading *reading, char *line)
 	line = xb_line_trim(line);
 	if (!*line)
 		return 0;
-	if (is_comment(reading, line))
+	if (is_comment(reading, line)) {
+		if (line[strlen(line) - 1] == '\\')
+			reading->open_comment = reading->file->lines;
 		return is_contradicted(reading, line) ? -EINVAL : 0;
+	}
 	error = check_first(reading, line);
 	if (!error && !reading->format)
 		error = detect_format(reading, line);
