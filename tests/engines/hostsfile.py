@@ -24,7 +24,7 @@ def line(draw):
     if kind == 0:
         return draw.choice(("127.0.0.1 localhost", "::1 localhost ip6-localhost", "# a.example", "", "0.0.0.0 0.0.0.0", "255.255.255.255 broadcasthost"))
     address = draw.choice(("0.0.0.0",) * 6 + ("127.0.0.1", "::", "::1", "127.0.0.7", "192.0.2.9", "2001:db8::9"))
-    names = " ".join(name(draw) for _ in range(draw.choice((1, 1, 2, 3))))
+    names = " ".join(name(draw) + draw.choice(("",) * 30 + (".",)) for _ in range(draw.choice((1, 1, 2, 3))))
     return "%s%s%s%s" % (address, draw.choice((" ", "\t", "  ")), names, draw.choice(("", "", " # why", "#why")))
 
 
