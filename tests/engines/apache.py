@@ -6,7 +6,7 @@ import web
 PACKAGES = ("apache2-bin",)
 NAMES = False
 MODULES = ("mpm_event", "authz_core", "authz_host", "access_compat", "dir", "env", "setenvif", "authn_core", "alias")
-CONF = "ServerRoot /etc/apache2\nPidFile /lists/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
+CONF = "ServerRoot /lists\nPidFile /lists/pid\nServerName x\nListen 127.0.0.1:8080\nListen [::1]:8080\n" \
        "ErrorLog /lists/error\nLogLevel crit\nUser www-data\nGroup www-data\nStartServers 1\nMinSpareThreads 1\n" \
        "MaxSpareThreads 4\nThreadsPerChild 4\nDefaultRuntimeDir /lists\nDocumentRoot /lists/www\n" + \
        "".join("LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n" % (name, name) for name in MODULES) + \
@@ -88,6 +88,22 @@ def section(draw):
     return [name, *inside, "</%s>" % name[1:].split(" ")[0].rstrip(">")]
 
 
+def broken(draw, text):
+    """Comments and blank lines, which may go on, and lines broken up."""
+    lines = []
+    for line in text.splitlines():
+        if draw.random() < 0.2:
+            lines.append(draw.choice(("# why", "", "\\")))
+        if line.startswith(("Deny", "Allow")) and draw.random() < 0.2:
+            lines.append(draw.choice(("# why \\", "#\\", "DirectoryIndex a \\")))
+        if " " in line and draw.random() < 0.2:
+            places = [place for place, character in enumerate(line) if character == " "]
+            place = draw.choice(places)
+            line = line[:place] + draw.choice((" \\\n", "\\\n ", " \\\n\t")) + line[place + 1:]
+        lines.append(line)
+    return "\n".join(lines) + draw.choice(("\n", "\n", "", "\n# end \\\n"))
+
+
 def make(draw):
     parts = [rules(draw, 4)] if draw.random() < 0.95 else []
     for _ in range(draw.choice((0, 0, 1, 1, 2))):
@@ -98,6 +114,8 @@ def make(draw):
         parts.append([draw.choice(("SetEnvIf Request_Method POST x", "Redirect /a /b.html", "DirectoryIndex index.html"))])
     draw.shuffle(parts)
     text = "\n".join(line for part in parts for line in part) + "\n"
+    if draw.random() < 0.3:
+        text = broken(draw, text)
     return text, web.SOURCES, {"format": "deny"}
 
 

@@ -37,12 +37,12 @@ class Root:
                               stderr=subprocess.STDOUT, stdin=options.pop("stdin", subprocess.DEVNULL), **options)
 
     def start(self, *words):
-        """A server in the foreground; its output goes to /lists/log."""
-        with open(self.file("log"), "wb") as log:
+        """A server in the foreground, with a log of its own."""
+        with open(self.file("log-" + words[0]), "wb") as log:
             return subprocess.Popen(["chroot", self.path, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
-    def log(self):
-        with open(self.file("log"), encoding="utf-8", errors="replace") as log:
+    def log(self, server):
+        with open(self.file("log-" + server.args[2]), encoding="utf-8", errors="replace") as log:
             return log.read()
 
     def version(self, package):

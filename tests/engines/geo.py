@@ -28,7 +28,10 @@ def make(draw):
     lines = ranges(draw) if draw.random() < 0.4 else networks(draw)
     if draw.random() < 0.5:
         lines.insert(draw.randint(1, len(lines)), "default %s;" % draw.choice(("0", "\"\"")))
-    return "geo $bad {\n%s\n}\n" % "\n".join(lines), web.SOURCES, {"format": "geo"}
+    if draw.random() < 0.1:
+        lines.insert(1, draw.choice(("proxy %s;" % web.address(draw), "proxy_recursive;")))
+    variable = draw.choice(("",) * 20 + ("$remote_addr ", "$realip_remote_addr ", "$http_x_forwarded_for "))
+    return "geo %s$bad {\n%s\n}\n" % (variable, "\n".join(lines)), web.SOURCES, {"format": "geo"}
 
 
 def engines(root):
@@ -39,5 +42,7 @@ def is_left_out(_text, _asked, _reading):
     return False
 
 
-def may_be_refused(_text, reason):
+def may_be_refused(text, reason):
+    if "sources are what a header says" in reason:
+        return "proxy " in text or "$http" in text
     return "no entries" in reason or "nothing of it can be listed" in reason

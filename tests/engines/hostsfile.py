@@ -4,6 +4,7 @@
 A name is refused if all addresses that it gets lead nowhere, and it gets some; dnsmasq asks servers for addresses of the
 family that the file does not have, which lists that say 0.0.0.0 alone do not mean."""
 import os
+import subprocess
 
 import engine
 
@@ -23,7 +24,7 @@ def line(draw):
     if kind == 0:
         return draw.choice(("127.0.0.1 localhost", "::1 localhost ip6-localhost", "# a.example", "", "0.0.0.0 0.0.0.0", "255.255.255.255 broadcasthost"))
     address = draw.choice(("0.0.0.0",) * 6 + ("127.0.0.1", "::", "::1", "127.0.0.7", "192.0.2.9", "2001:db8::9"))
-    names = " ".join(name(draw) for _ in range(draw.choice((1, 1, 2, 3))))
+    names = " ".join(name(draw) + draw.choice(("",) * 30 + (".",)) for _ in range(draw.choice((1, 1, 2, 3))))
     return "%s%s%s%s" % (address, draw.choice((" ", "\t", "  ")), names, draw.choice(("", "", " # why", "#why")))
 
 
@@ -35,18 +36,16 @@ def make(draw):
 
 
 class Library:
-    """In the root, whose own file is put back in the end."""
+    """In the root, with a file over its own."""
     def __init__(self, root):
         self.root, self.version = root, root.version("libc-bin")
-        self.path = os.path.join(root.path, "etc/hosts")
-        self.before = None
-        if os.path.exists(self.path):
-            with open(self.path, encoding="utf-8") as file:
-                self.before = file.read()
+        own = os.path.join(root.path, "etc/hosts")
+        with open(own, "a", encoding="utf-8"):
+            pass
+        subprocess.run(["mount", "--bind", root.file("etc-hosts", ""), own], check=True)
 
     def refused(self, text, questions):
-        with open(self.path, "w", encoding="utf-8") as file:
-            file.write(text)
+        self.root.file("etc-hosts", text)
         found = self.root.run("sh", "-c", 'for name; do echo "= $name"; getent -s hosts:files ahosts "$name"; done', "-", *questions)
         addresses, asked = {}, None
         for each in found.stdout.splitlines():
@@ -58,11 +57,7 @@ class Library:
         return {asked for asked, given in addresses.items() if given <= NOWHERE}
 
     def close(self):
-        if self.before is None:
-            os.unlink(self.path)
-        else:
-            with open(self.path, "w", encoding="utf-8") as file:
-                file.write(self.before)
+        pass
 
 
 class Dnsmasq:

@@ -8,6 +8,8 @@ import struct
 import subprocess
 import time
 
+import probes
+
 PACKAGES = ("nftables",)
 NAMES = False
 HERE = {4: "198.51.100.254", 6: "2001:db8:ffff::1"}
@@ -309,6 +311,7 @@ class Kernel:
         for words in (["address", "add", HERE[4] + "/32", "dev", "in0"], ["address", "add", HERE[6] + "/128", "dev", "in0", "nodad"],
                       ["route", "add", "default", "dev", "in0"], ["-6", "route", "add", "default", "dev", "in0"]):
             subprocess.run(["ip", *words], check=True)
+        self.taps = {door: probes.Tap(door, sender) for door, sender in self.senders.items()}
         self.receivers = []
         for family, protocols in ((socket.AF_INET, (1, 6, 17)), (socket.AF_INET6, (58, 6, 17))):
             for protocol in protocols:
@@ -341,7 +344,7 @@ class Kernel:
 
     def send(self, door, source, protocol, port):
         kind = b"\x86\xdd" if ":" in source else b"\x08\x00"
-        self.senders[door].send(self.macs[door] + b"\x02\0\0\0\0\x01" + kind + packet(source, protocol, port, self.mark))
+        self.senders[door].send(self.macs[door] + probes.SENDER + kind + packet(source, protocol, port, self.mark))
 
     def arrived(self):
         """The sources of packets with this mark that came through: earlier ones may be late."""
@@ -357,20 +360,6 @@ class Kernel:
                 if mark == struct.pack("!H", self.mark):
                     found.add(address[0].split("%")[0])
         return found
-
-    @staticmethod
-    def received(door):
-        with open("/proc/net/dev", encoding="ascii") as file:
-            for line in file:
-                if line.strip().startswith(door + ":"):
-                    return int(line.split(":")[1].split()[1])
-        return 0
-
-    def wait(self, sent):
-        until = time.monotonic() + 5
-        while any(self.received(door) < count for door, count in sent.items()) and time.monotonic() < until:
-            time.sleep(0.001)
-        time.sleep(0.003)
 
     def connect(self, source):
         """This machine asks the source, which answers."""
@@ -391,7 +380,7 @@ class Kernel:
                 "add rule %(place)s drops %(who)s @%(name)s drop\n") % LISTED[0])
         self.arrived()
         self.mark = 20000 + (self.mark + 1) % 10000
-        sent = {door: self.received(door) for door in doors}
+        sent = dict.fromkeys(doors, 0)
         for source in questions:
             echo = 58 if ":" in source else 1
             answer = self.connect(source)
@@ -402,7 +391,9 @@ class Kernel:
                 if answer:
                     self.send(door, source, 17, answer)
                     sent[door] += 1
-        self.wait(sent)
+        for door, count in sent.items():
+            self.taps[door].wait(count)
+        time.sleep(0.003)
         return set(questions) - self.arrived()
 
     def close(self):

@@ -7,6 +7,9 @@ NAMES = False
 BLOCKS = ("location /a", "location = /b.html", "location ~ x", "if ($request_method = POST)", "location /")
 OTHERS = ("return 404;", "return 200;", "return 403;", "add_header X \"#; deny 203.0.113.3;\";", "autoindex on;",
           "satisfy any;", "satisfy all;", "rewrite ^/a /b.html;")
+# Of which nginx takes most characters for themselves.
+ODD = ('add_header X a"b;', "add_header X a'b;", "add_header X ${host};", r"add_header X a\;b;", "add_header X a}b;", "add_header X a#b;",
+       'add_header X "a\n# \\";\n";', "add_header X 'a\n# \"';", '# a"b', "# deny 203.0.113.4; \\", r'add_header X b\"c;')
 
 
 def rules(draw, most):
@@ -36,7 +39,10 @@ def make(draw):
         parts.append(block(draw, name))
     if draw.random() < 0.1:
         parts.append([draw.choice(OTHERS)])
+    for _ in range(draw.choice((0, 0, 0, 1, 2))):
+        parts.append([draw.choice(ODD)])
     draw.shuffle(parts)
+    parts.insert(0, ["server_tokens off;"])     # the first line says that it is nginx's
     join = draw.choice(("\n", "\n", "\n    "))
     return join.join(join.join(part) for part in parts) + "\n", web.SOURCES, {"format": "deny"}
 

@@ -10,6 +10,8 @@ import struct
 import subprocess
 import time
 
+import engine
+
 CLONE_NEWNET = 0x40000000
 HERE4, HERE6 = "198.18.0.1", "2001:db8:ffff::1"
 OWN_PORT, THEIR_PORT = 9999, 7777
@@ -17,6 +19,8 @@ TCP, UDP, ICMP, ICMP6 = 6, 17, 1, 58
 # What a packet is, and over which interface it comes.
 KINDS = [("udp", 22, 0), ("udp", 53, 0), ("tcp", 22, 0), ("tcp", 80, 0), ("icmp", 0, 0), ("udp", 22, 1), ("tcp", 22, 1),
          ("answer", OWN_PORT, 0)]
+SENDER = b"\x02\0\0\0\0\1"
+ALL_FRAMES = 3
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -32,6 +36,34 @@ def checksum(data):
 def setting(name, value):
     with open("/proc/sys/net/" + name, "w", encoding="ascii") as file:
         file.write(value)
+
+
+class Tap:
+    """Sees what comes in over an interface before any filter does. Who finds no packet has waited for all of them."""
+
+    def __init__(self, interface, sender):
+        """sender: a socket of the other end. What it sends before the link is up is lost, though nobody says so."""
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_FRAMES))
+        self.sock.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)    # SO_RCVBUFFORCE
+        self.sock.bind((interface, ALL_FRAMES))
+        self.sock.settimeout(0.01)
+        engine.wait_for("the link of " + interface, lambda: sender.send(b"\xff" * 6 + SENDER + b"\x88\xb5") and self._next())
+
+    def _next(self):
+        """The type of a frame that the sender has sent."""
+        try:
+            head = self.sock.recv(14)
+        except TimeoutError:
+            return None
+        return head[12:] if head[6:12] == SENDER else None
+
+    def wait(self, count):
+        """Until so many packets of IP have come in, and have been filtered."""
+        until = time.monotonic() + engine.PATIENCE
+        while count:
+            count -= self._next() in (b"\x08\0", b"\x86\xdd")
+            if time.monotonic() > until:
+                raise RuntimeError("%d packets do not come in" % count)
 
 
 class Field:
@@ -53,6 +85,7 @@ class Field:
         self._run("ip", "route", "add", "default", "dev", "eth0")
         self._run("ip", "-6", "route", "add", "default", "dev", "eth0")
         self._enter_neighbour()
+        self.taps = [Tap("eth%d" % number, sender) for number, sender in enumerate(self.senders)]
         self.receivers = [(socket.socket(socket.AF_INET, socket.SOCK_RAW, number), True, number)
                           for number in (UDP, TCP, ICMP)]
         self.receivers += [(socket.socket(socket.AF_INET6, socket.SOCK_RAW, number), False, number)
@@ -124,7 +157,7 @@ class Field:
             header = header[:10] + struct.pack("!H", checksum(header)) + header[12:]
         else:
             header = struct.pack("!LHBB16s16s", 6 << 28, len(data), protocol, 64, source.packed, here.packed)
-        frame = b"\x02\0\0\0\x01" + bytes([interface]) + b"\x02\0\0\0\0\1" + struct.pack("!H", 0x0800 if ipv4 else 0x86dd)
+        frame = b"\x02\0\0\0\x01" + bytes([interface]) + SENDER + struct.pack("!H", 0x0800 if ipv4 else 0x86dd)
         return interface, frame + header + data
 
     def _drain(self, found):
@@ -160,6 +193,8 @@ class Field:
                 sent[number] = (source, kind)
                 interface, frame = self._packet(source, kind, number)
                 self.senders[interface].send(frame)
+        for interface, tap in enumerate(self.taps):
+            tap.wait(sum(kind[2] == interface for _, kind in sent.values()))
         self._drain(found)
         while select.select([sock for sock, _ipv4, _number in self.receivers], [], [], 0.003)[0]:
             self._drain(found)

@@ -4,6 +4,7 @@ import zones
 
 PACKAGES = ("bind9", "unbound", "pdns-recursor", "knot-resolver")
 NAMES = True
+AT_ONCE = True
 HEAD = ("$TTL 60\n@ IN SOA a. b. 1 2 3 4 5\n@ NS a.\n", "@ 60 SOA a. b. ( 1 ; serial\n 2 3\n 4 5 )\n\tNS a.\n",
         "$ORIGIN rpz.test.\n$TTL 1h\nrpz.test. SOA a. b. 1 2 3 4 5\n NS a.\n")
 REFUSING = ("CNAME .", "CNAME .", "CNAME *.", "CNAME rpz-drop.", "A 0.0.0.0", "AAAA ::", "A 127.0.0.1")

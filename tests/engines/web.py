@@ -7,6 +7,7 @@ import engine
 
 HERE4, HERE6, PORT = "127.0.0.1", "::1", 8080
 REQUESTS = [(method, path) for method in ("GET", "POST") for path in ("/", "/a", "/b.html")]
+OTHER = "198.51.100.7"      # no file names it
 FOUR, SIX = "203.0.113.%d", "2001:db8::%x"
 SOURCES = [FOUR % number for number in range(17)] + [SIX % number for number in range(5)]
 
@@ -28,7 +29,8 @@ def status(source, method, path):
         sock.setsockopt(socket.IPPROTO_IPV6 if ipv6 else socket.IPPROTO_IP, 78 if ipv6 else 15, 1)
         sock.bind((source, 0))
         sock.connect((HERE6 if ipv6 else HERE4, PORT))
-        sock.sendall(("%s %s HTTP/1.0\r\nHost: x\r\nContent-Length: 0\r\n\r\n" % (method, path)).encode())
+        sock.sendall(("%s %s HTTP/1.0\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: 0\r\n\r\n" %
+                      (method, path, OTHER)).encode())
         answer = sock.recv(4096).split(b" ")
     return int(answer[1]) if len(answer) > 1 else 0
 

@@ -129,7 +129,7 @@ class Resolver:
             engine.wait_for(self.package, self.is_ready, server)
             return refused("127.0.0.1", self.port, questions, self.fails_as_refusal)
         except RuntimeError as error:
-            raise RuntimeError("%s: %s\n%s" % (self.version, error, self.root.log())) from error
+            raise RuntimeError("%s: %s\n%s" % (self.version, error, self.root.log(server))) from error
         finally:
             engine.stop(server)
 

@@ -344,11 +344,13 @@ static int close_tag(struct xb_reading *reading, const char *line)
 	return xb_web_close_section(reading);
 }
 
-int xb_web_take_apache(struct xb_reading *reading, char *line)
+static int take_directive(struct xb_reading *reading, char *line)
 {
 	const char *shown = xb_web_show(reading, line);
 	char *rest = line, *word;
 
+	if (!*line || *line == '#')
+		return 0;
 	if (!shown)
 		return -EIO;
 	if (!strncmp(line, "</", 2))
@@ -375,4 +377,40 @@ int xb_web_take_apache(struct xb_reading *reading, char *line)
 		return xb_input_error("'%s': sources are what a header says, not who sends packets",
 				      shown);
 	return 0;
+}
+
+void xb_web_begin_comment(struct xb_reading *reading)
+{
+	reading->web->statement[reading->web->used++] = '#';
+	reading->web->line = reading->open_comment;
+}
+
+int xb_web_end_apache(struct xb_reading *reading)
+{
+	struct xb_list_web *web = reading->web;
+
+	web->statement[web->used] = '\0';
+	web->used = 0;
+	return take_directive(reading, xb_line_trim(web->statement));
+}
+
+/* What ends with a backslash goes on in the next line, also a comment; a blank line, which does not
+ * come here, ends it. */
+int xb_web_take_apache(struct xb_reading *reading, char *line)
+{
+	struct xb_list_web *web = reading->web;
+	size_t size = strlen(line);
+	bool goes_on = xb_line_goes_on(line);
+	int error = 0;
+
+	if (web->used && web->line + 1 != reading->file->lines)
+		error = xb_web_end_apache(reading);
+	if (error || (!web->used && !goes_on))
+		return error ? error : take_directive(reading, line);
+	if (web->used + size + 2 > sizeof(web->statement))
+		return xb_input_error("a directive of more than %d bytes", XB_WEB_STATEMENT);
+	web->used += (size_t)snprintf(web->statement + web->used, size + 2, "%s%.*s",
+				      reading->indented ? " " : "", (int)(size - goes_on), line);
+	web->line = reading->file->lines;
+	return goes_on ? 0 : xb_web_end_apache(reading);
 }

@@ -173,18 +173,36 @@ static bool is_among(const char *word, const char *words)
 	return false;
 }
 
-/* What a line with records gives names; only addresses that lead nowhere are no exception. */
-static int keep_records(struct xb_listfile *file, char *values, bool one)
+/* Where the names of a line with records end: host-record has addresses among them, behind those of
+ * cname are the one that they lead to and perhaps a time, and other records have one name. */
+static char *find_names_end(const char *option, char *values)
 {
-	bool leads = false;
+	char *end = values + strlen(values), *last;
+
+	if (!strcmp(option, "host-record"))
+		return end;
+	if (strcmp(option, "cname") != 0)
+		return values + strcspn(values, ",");
+	last = strrchr(values, ',');
+	if (last && !last[1 + strspn(last + 1, XB_DIGITS)])
+		*last = '\0';
+	last = strrchr(values, ',');
+	return last ?: end;
+}
+
+/* What a line with records gives names; only addresses that lead nowhere are no exception. */
+static int keep_records(struct xb_listfile *file, const char *option, char *values)
+{
+	bool leads = strcmp(option, "host-record") != 0;
 	char *names = values, *value;
 	size_t count = 0;
 	int error = XB_LINE_UNKNOWN;
 
+	*find_names_end(option, values) = '\0';
 	while ((value = strsep(&values, ","))) {
 		unsigned int address = read_address(xb_line_trim(value));
 
-		leads |= address == LEADS_A || address == LEADS_AAAA || one;
+		leads |= address == LEADS_A || address == LEADS_AAAA;
 		count++;
 	}
 	for (size_t i = 0; leads && i < count; i++, names += strlen(names) + 1) {
@@ -196,8 +214,6 @@ static int keep_records(struct xb_listfile *file, char *values, bool one)
 		if (kept < 0)
 			return kept;
 		error = kept ? error : 0;
-		if (one)
-			break;
 	}
 	return error;
 }
@@ -252,11 +268,9 @@ static int parse_dnsmasq(struct xb_reading *reading, char *line)
 	if (is_among(option,
 		     "conf-file\0conf-dir\0conf-script\0servers-file\0addn-hosts\0hostsdir\0"))
 		return refuse_other_file(reading, shown);
-	if (is_among(option, "host-record\0"))
-		return keep_records(reading->file, value, false);
-	if (is_among(option, "cname\0mx-host\0txt-record\0srv-host\0ptr-record\0naptr-record\0"
-			     "caa-record\0dns-rr\0interface-name\0dynamic-host\0"))
-		return keep_records(reading->file, value, true);
+	if (is_among(option, "host-record\0cname\0mx-host\0txt-record\0srv-host\0ptr-record\0"
+			     "naptr-record\0caa-record\0dns-rr\0interface-name\0dynamic-host\0"))
+		return keep_records(reading->file, option, value);
 	if (is_among(option, "domain\0auth-zone\0synth-domain\0"))
 		return xb_names_keep_around(reading->file, strsep(&value, ","), 0, DNSMASQ_RECORD);
 	address = !strcmp(option, "address");
@@ -272,6 +286,13 @@ static int parse_dnsmasq(struct xb_reading *reading, char *line)
 					    : DNSMASQ_ADDRESS + read_address(target);
 	if (address && says == DNSMASQ_SERVER)
 		return XB_LINE_UNKNOWN;
+	if (says == DNSMASQ_ADDRESS + LEADS_AAAA && strstr(value, "/#")) {
+		reading->hopeless = true;
+		return xb_input_error("'%s' gives all names an address, also those that have "
+				      "0.0.0.0 alone: leave it out, or give these an answer to "
+				      "AAAA, too",
+				      XB_SHOW(shown));
+	}
 	return keep_dnsmasq_domains(reading->file, value + 1, says, comment);
 }
 

@@ -139,9 +139,13 @@ static int parse_hosts(struct xb_reading *reading, char *line)
 	if (!xb_line_is_nowhere(address))
 		return xb_line_is_address(address) ? keep_mapping(reading, shown, line)
 						   : XB_LINE_UNKNOWN;
-	for (; !error && (name = xb_line_word(&line)); names++)
-		if (!xb_line_is_local(name))
+	for (; !error && (name = xb_line_word(&line)); names++) {
+		if (name[strlen(name) - 1] == '.')
+			error = xb_line_unknown(reading->file, reading->file->lines,
+						"'%s' is another name with its dot", XB_SHOW(name));
+		else if (!xb_line_is_local(name))
 			error = xb_names_keep(reading->file, name, how, HOSTS_NOWHERE, comment);
+	}
 	return names ? error : XB_LINE_UNKNOWN;
 }
 

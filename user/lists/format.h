@@ -34,8 +34,9 @@ struct xb_reading {
 	bool recognized;		     /* the first line did decide */
 	bool begun;			     /* a line came that is neither blank nor a comment */
 	bool indented;			     /* the line had blanks in front */
-	bool hopeless; /* an error is about the file, or nothing may be left out for it */
-	char *text;    /* of a format that is a document */
+	uint64_t open_comment; /* the last line that is one and ends with a backslash; 0: none */
+	bool hopeless;	       /* an error is about the file, or nothing may be left out for it */
+	char *text;	       /* of a format that is a document */
 	size_t text_bytes, text_room;
 	uint64_t text_line;	   /* in which it begins, from 1 */
 	struct xb_list_sets *sets; /* of formats with named sets: those that were seen */
@@ -46,7 +47,6 @@ struct xb_reading {
 	struct xb_list_iptables *iptables;
 	struct xb_list_mikrotik *mikrotik;
 	struct xb_list_web *web;    /* of deny */
-	bool goes_on;		    /* a comment in front of the first line ends with a backslash */
 	unsigned int conditions;    /* of adblock: `!#if` whose `!#endif` has not come */
 	uint64_t most;		    /* addresses that an entry may have, of ip4set; 0: any */
 	uint32_t left;		    /* seconds that a file of rbldnsd holds; 0: always */

@@ -9,6 +9,8 @@
 #include "lists/format.h"
 #include "lists/line.h"
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
 /* A word, perhaps in double quotes; NULL at the end. */
 static char *take_word(char **rest)
 {
@@ -78,12 +80,19 @@ static int take_way(struct xb_reading *reading, bool ranges)
 	return 0;
 }
 
-#define HEADER ": sources are what a header says, not who sends packets"
+static int refuse_header(const char *text)
+{
+	return xb_input_error("'%s': sources are what a header says, not who sends packets",
+			      XB_SHOW(text));
+}
 
-/* `geo $bad {`, or with the variable that has the address in front of that. */
+/* Of `geo $bad {`, or `geo $address $bad {`. */
 static int open_block(struct xb_reading *reading, char *line)
 {
-	const char *address, *variable;
+	static const char *const senders[] = {"$remote_addr", "$realip_remote_addr"};
+	char shown[XB_SHOWN + 1];
+	const char *address, *second;
+	bool sender;
 
 	if (reading->in_block || reading->geo_begun)
 		return xb_input_error("a second block: which of them is to be listed?");
@@ -91,13 +100,14 @@ static int open_block(struct xb_reading *reading, char *line)
 		return xb_input_error("'%s': a block is read with a line for each network",
 				      XB_SHOW(line));
 	reading->in_block = true;
-	line[strlen(line) - 1] = '\0';
-	line += strlen("geo ");
+	snprintf(shown, sizeof(shown), "%s", line);
+	xb_line_word(&line);
 	address = xb_line_word(&line);
-	variable = xb_line_word(&line);
-	if (variable && strcmp(address, "$remote_addr") && strcmp(address, "$binary_remote_addr"))
-		return xb_input_error("'%s'" HEADER, XB_SHOW(address));
-	return 0;
+	second = xb_line_word(&line);
+	sender = !second || *second != '$';
+	for (size_t i = 0; i < ARRAY_SIZE(senders); i++)
+		sender |= !strcmp(address, senders[i]);
+	return sender ? 0 : refuse_header(shown);
 }
 
 /* What the value takes out goes without a comment. */
@@ -127,10 +137,10 @@ static int parse_geo(struct xb_reading *reading, char *line)
 		return open_block(reading, line);
 	if (!strcmp(line, "ranges;"))
 		return take_way(reading, true);
-	if (!strncmp(line, "proxy ", 6))
-		return xb_input_error("'%s'" HEADER, XB_SHOW(line));
 	if (!*line || *line == '}' || !strcmp(line, "proxy_recursive;"))
 		return 0;
+	if (!strncmp(line, "proxy ", 6))
+		return refuse_header(line);
 	word = xb_line_word(&rest);
 	value = take_value(rest);
 	if (!value)

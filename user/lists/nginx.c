@@ -106,20 +106,35 @@ static int open_block(struct xb_reading *reading, const char *statement)
 	return xb_web_open_section(reading, "a block", statement);
 }
 
-/* Where a comment begins in the line: behind a blank or a mark, and in no quotes. */
-static char *find_comment(char quote, char *line)
+/* Goes over a character, perhaps with the next one, to which it gives another meaning, and returns
+ * how many these are. *marks: it ends a statement or a block. Quotes, '}' and '#' are special where
+ * a word begins, and only there. */
+static size_t go_over(struct xb_web_place *place, const char *at, bool *marks)
 {
-	for (char *at = line; *at; at++) {
-		if (quote && *at == '\\' && at[1])
-			at++;
-		else if (quote)
-			quote = *at == quote ? '\0' : quote;
-		else if (strchr("\"'", *at))
-			quote = *at;
-		else if (*at == '#' && (at == line || strchr(XB_BLANKS ";{}", at[-1])))
-			return at;
+	bool begins = !place->inside;
+
+	*marks = false;
+	place->inside = true;
+	if ((*at == '\\' && at[1]) || !strncmp(at, "${", 2))
+		return 2;
+	if (place->quote) {
+		place->quote = *at == place->quote ? '\0' : place->quote;
+	} else if (begins && strchr("\"'", *at)) {
+		place->quote = *at;
+	} else {
+		*marks = strchr(begins ? ";{}" : ";{", *at);
+		place->inside = !*marks && !strchr(XB_BLANKS, *at);
 	}
-	return NULL;
+	return 1;
+}
+
+static char *find_comment(struct xb_web_place place, char *line)
+{
+	bool marks;
+
+	while (*line && (place.quote || place.inside || *line != '#'))
+		line += go_over(&place, line, &marks);
+	return *line ? line : NULL;
 }
 
 static int take_mark(struct xb_reading *reading, char mark, const char *comment)
@@ -142,28 +157,27 @@ static int take_mark(struct xb_reading *reading, char mark, const char *comment)
 int xb_web_take_nginx(struct xb_reading *reading, char *line)
 {
 	struct xb_list_web *web = reading->web;
-	char *mark = find_comment(web->quote, line);
+	char *mark = find_comment(web->place, line);
 	const char *comment = mark ? xb_line_trim(mark + 1) : "";
+	size_t count;
+	bool marks;
 	int error = 0;
 
 	if (mark)
 		*mark = '\0';
-	for (; !error && *line; line++) {
-		if (!web->quote && strchr(";{}", *line)) {
+	for (; !error && *line; line += count) {
+		count = go_over(&web->place, line, &marks);
+		if (marks) {
 			error = take_mark(reading, *line, comment);
 			continue;
 		}
 		if (web->used + 4 > sizeof(web->statement))
 			return xb_input_error("a statement of more than %d bytes",
 					      XB_WEB_STATEMENT);
-		if (web->quote && *line == '\\' && line[1])
-			web->statement[web->used++] = *line++;
-		else if (web->quote)
-			web->quote = *line == web->quote ? '\0' : web->quote;
-		else if (strchr("\"'", *line))
-			web->quote = *line;
-		web->statement[web->used++] = *line;
+		memcpy(web->statement + web->used, line, count);
+		web->used += count;
 	}
+	web->place.inside = false;
 	if (!error && web->used)
 		web->statement[web->used++] = ' ';
 	return error;
@@ -171,7 +185,7 @@ int xb_web_take_nginx(struct xb_reading *reading, char *line)
 
 bool xb_web_is_nginx(char *line)
 {
-	const char *comment = find_comment('\0', line);
+	const char *comment = find_comment((struct xb_web_place){0}, line);
 	size_t size = comment ? (size_t)(comment - line) : strlen(line);
 
 	while (size && strchr(XB_BLANKS, line[size - 1]))

@@ -299,7 +299,8 @@ static int check_first(struct xb_reading *reading, const char *line)
 /* Some mean something, also in front of the line by which the format is recognized. */
 static void look_at_comment(struct xb_reading *reading, const char *line)
 {
-	reading->goes_on |= xb_line_goes_on(line);
+	if (xb_line_goes_on(line))
+		reading->open_comment = reading->file->lines;
 	reading->conditions += !strncmp(line, "!#if", 4);
 	reading->conditions -= !strncmp(line, "!#endif", 7) && reading->conditions;
 }

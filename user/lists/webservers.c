@@ -512,12 +512,15 @@ static int finish_deny(struct xb_reading *reading)
 
 	if (!web)
 		return 0;
+	error = web->server == APACHE && web->used ? xb_web_end_apache(reading) : 0;
+	if (error)
+		return error;
 	if (web->current)
 		return xb_input_error("the file ends within '%s' of line %llu",
 				      web->sections[web->current].text,
 				      (unsigned long long)web->sections[web->current].line);
 	web->statement[web->used] = '\0';
-	if (web->statement[strspn(web->statement, XB_BLANKS)])
+	if (web->server == NGINX && web->statement[strspn(web->statement, XB_BLANKS)])
 		return xb_input_error("the file ends within a statement");
 	error = check_adding(web) ?: make_chains(web, 0) ?: make_chains(web, 1);
 	for (size_t i = 0; !error && i < web->section_count; i++)
@@ -550,32 +553,23 @@ static bool detect_deny(const char *line)
 	return begins_directive(line);
 }
 
-/* In Apache the next line belongs to one that ends with a backslash, also to a comment. */
-static int check_whole(const struct xb_reading *reading, const char *line)
-{
-	if (!reading->goes_on && !xb_line_goes_on(line))
-		return 0;
-	return xb_input_error(
-		"in Apache a line that ends with '\\' goes on in the next one, also a "
-		"comment: make it a line of its own");
-}
-
 static int parse_deny(struct xb_reading *reading, char *line)
 {
 	int error = begin(reading);
 
 	if (error)
 		return error;
-	if (*line == '#' && !reading->web->server) {
-		reading->goes_on |= xb_line_goes_on(line);
+	if (!reading->web->server && *line == '#') {
+		reading->open_comment = xb_line_goes_on(line) ? reading->file->lines : 0;
 		return 0;
 	}
-	if (!reading->web->server)
+	if (!reading->web->server) {
 		reading->web->server = xb_web_is_nginx(line) ? NGINX : APACHE;
-	if (reading->web->server == NGINX)
-		return xb_web_take_nginx(reading, line);
-	error = check_whole(reading, line);
-	return error || *line == '#' ? error : xb_web_take_apache(reading, line);
+		if (reading->web->server == APACHE && reading->open_comment)
+			xb_web_begin_comment(reading);
+	}
+	return reading->web->server == NGINX ? xb_web_take_nginx(reading, line)
+					     : xb_web_take_apache(reading, line);
 }
 
 const struct xb_list_format xb_deny_format = {

@@ -10,7 +10,7 @@
 #define XB_WEB_NONE  UINT32_MAX
 #define XB_WEB_DEPTH 64 /* of sections in each other */
 
-#define XB_WEB_STATEMENT 4096 /* bytes */
+#define XB_WEB_STATEMENT 65536 /* bytes */
 
 /* What a line says of one source. */
 struct xb_web_access {
@@ -50,6 +50,12 @@ struct xb_web_section {
 	const char *text;
 };
 
+/* What characters mean to nginx depends on what is before them. */
+struct xb_web_place {
+	char quote;  /* that is open */
+	bool inside; /* a word */
+};
+
 struct xb_list_web {
 	struct xb_firewall *firewall;
 	enum { NO_SERVER, NGINX, APACHE } server;
@@ -58,9 +64,10 @@ struct xb_list_web {
 	struct xb_web_node *nodes;
 	size_t section_count, section_room, access_count, access_room, node_count, node_room;
 	uint32_t current;		  /* section */
-	char statement[XB_WEB_STATEMENT]; /* of nginx, as far as it came */
+	char statement[XB_WEB_STATEMENT]; /* as far as it came */
 	size_t used;
-	char quote; /* that is open */
+	uint64_t line;		   /* the last of the statement, of Apache */
+	struct xb_web_place place; /* in the statement, of nginx */
 };
 
 /* --- what readers say, of the line that reading->file->lines is at --- */
@@ -98,5 +105,11 @@ bool xb_web_is_nginx(char *line);
 /* Takes what the line says, which may be cut up. */
 int xb_web_take_nginx(struct xb_reading *reading, char *line);
 int xb_web_take_apache(struct xb_reading *reading, char *line);
+
+/* For Apache, the comment in front of all is what the next line goes on with. */
+void xb_web_begin_comment(struct xb_reading *reading);
+
+/* Takes a directive of Apache that was to go on in a line which did not come. */
+int xb_web_end_apache(struct xb_reading *reading);
 
 #endif
