@@ -292,6 +292,14 @@ int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash, uint32_t extra)
 	return error;
 }
 
+void xb_exact_fetch(const struct xb_exact *confirm, uint64_t hash, uint32_t extra)
+{
+	struct xb_spot spot[2];
+
+	xb_exact_spots(confirm, hash, extra, spot);
+	__builtin_prefetch(bucket_at(confirm, spot[0].bucket), 1);
+}
+
 /* A bucket the search has come to, and from which slot of which other node. */
 struct node {
 	uint32_t bucket;

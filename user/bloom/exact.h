@@ -64,6 +64,9 @@ void xb_exact_spots_at(const struct xb_exact *confirm, const struct xb_spot *at,
 /* Maps the two buckets of the key. */
 int xb_exact_prepare(struct xb_exact *confirm, uint64_t hash, uint32_t extra);
 
+/* Asks memory for the first bucket of the key. */
+void xb_exact_fetch(const struct xb_exact *confirm, uint64_t hash, uint32_t extra);
+
 /* What stands in a slot, 0: nothing. Its bucket must be mapped. */
 uint64_t xb_exact_slot(const struct xb_exact *confirm, uint32_t bucket, uint32_t slot);
 

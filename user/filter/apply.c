@@ -240,13 +240,9 @@ static int apply_change(struct xb_generation *generation, struct xb_txn *txn,
 static void fetch_key(const struct xb_bloom *bloom, const struct xb_exact *confirm, uint64_t hash,
 		      uint32_t extra)
 {
-	struct xb_spot spot[2];
-
 	xb_bloom_fetch(bloom, xb_bloom_block(bloom, hash));
-	if (!confirm->geometry.parts)
-		return;
-	xb_exact_spots(confirm, hash, extra, spot);
-	__builtin_prefetch(confirm->buckets.base + spot[0].bucket * sizeof(struct xb_bucket), 1);
+	if (confirm->geometry.parts)
+		xb_exact_fetch(confirm, hash, extra);
 }
 
 /* Asks memory for what a change of the entry will touch, where it is far apart from what those
