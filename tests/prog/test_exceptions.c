@@ -293,8 +293,8 @@ static void choose_probes(const struct batch *batch)
 		if (dot)
 			probe(dot + 1);
 	}
-	for (size_t tried = 0; tried < 2000 && probe_count < PROBES - 20; tried++) {
-		const char *name = batch->op[tried % batch->count].text;
+	for (size_t tried = 0, at = 0; tried < 2000 && probe_count < PROBES - 20; tried++) {
+		const char *name = batch->op[at].text;
 		const char *other = said[random_word() % said_count]->text;
 		size_t size, longer;
 
@@ -304,6 +304,7 @@ static void choose_probes(const struct batch *batch)
 		longer = strlen(other);
 		if (longer > size && !strcmp(other + longer - size, name))
 			probe(other);
+		at = at + 1 < batch->count ? at + 1 : 0;
 	}
 	while (probe_count < PROBES) {
 		char name[NAME_TEXT];

@@ -18,7 +18,9 @@ static inline void rows_let(char *line)
 {
 	char *name = strsep(&line, " ");
 
-	assert_true(line && rows_known < sizeof(rows_words) / sizeof(rows_words[0]));
+	if (!line)
+		fail_msg("no text for '%s'", name);
+	assert_true(rows_known < sizeof(rows_words) / sizeof(rows_words[0]));
 	assert_true(strlen(name) < sizeof(rows_words[0].name) &&
 		    strlen(line) < sizeof(rows_words[0].text));
 	strcpy(rows_words[rows_known].name, name);

@@ -432,8 +432,9 @@ static void says_the_same(const char *text, bool bare)
 
 	assert_int_equal(read_bare(text, &asked), 0);
 	assert_int_equal(xb_listfile_read(path, NULL, &file), 0);
-	assert_int_equal(asked.bare != NULL, bare);
-	assert_int_equal(asked.items != NULL, !bare);
+	if ((asked.bare != NULL) != bare || (asked.items != NULL) == bare)
+		fail_msg("%s: %sbare, %sitems", text, asked.bare ? "" : "not ",
+			 asked.items ? "" : "no ");
 	assert_null(file.bare);
 	assert_int_equal(asked.count, file.count);
 	assert_int_equal(asked.repeats, file.repeats);
