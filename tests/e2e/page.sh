@@ -215,19 +215,28 @@ rename()
 	ip -n "$server" link set "$1" up
 }
 
+# lay_over DIRECTORY: what the test writes there is gone with it.
+lay_over()
+{
+	local layer=$T/disk$1
+
+	if [[ ! -d $T/disk ]]; then
+		trap lift_etc EXIT
+		mkdir "$T/disk"
+		mount -t tmpfs xbt "$T/disk"
+	fi
+	mkdir -p "$layer" "$layer.work"
+	mount -t overlay overlay -o "lowerdir=$1,upperdir=$layer,workdir=$layer.work" "$1" || skip "no overlay file system"
+}
+
 # lay_etc: an /etc for this test alone, with the configuration of bloomd where pages say it is.
 lay_etc()
 {
-	trap lift_etc EXIT
-	mkdir "$T/disk"
-	mount -t tmpfs xbt "$T/disk"
-	mkdir "$T/disk/etc" "$T/disk/work"
-	mount -t overlay overlay -o "lowerdir=/etc,upperdir=$T/disk/etc,workdir=$T/disk/work" /etc ||
-		skip "no overlay file system"
+	lay_over /etc
 	lay_configuration
 }
 
-lift_etc() { umount -l /usr/local/share /etc 2>/dev/null || true; }
+lift_etc() { umount -l /usr/local/share /usr/local /var/lib /etc 2>/dev/null || true; }
 
 # lay_share: the files in $examples, for this test alone, and the others that `make install` leaves, below $T/root. It is
 # asked once for all tests of this file.

@@ -51,8 +51,6 @@ other_command()
 	esac
 }
 
-lift_etc() { umount -l /usr/local /etc 2>/dev/null || true; }
-
 in_tree() { (cd "$root" && WERROR='' bash -c "$1"); }
 
 # A /usr/local and an /etc for this test alone.
@@ -60,8 +58,7 @@ lay_usr_local()
 {
 	made=1
 	lay_etc
-	mkdir "$T/disk/local" "$T/disk/localwork"
-	mount -t overlay overlay -o "lowerdir=/usr/local,upperdir=$T/disk/local,workdir=$T/disk/localwork" /usr/local
+	lay_over /usr/local
 }
 
 # What the unit does at boot.
@@ -102,7 +99,7 @@ t_five_minutes()
 	! ip -n "$server" -d link show eth0 | contains 'prog/xdp' || fail "eth0 is not as it was before"
 	[[ -n ${made:-} ]] || return 0
 	uninstall >"$T/out"
-	[[ -z $(find "$T/disk/local" "$T/disk/etc/fail2ban" -type f) ]] || fail "make uninstall leaves: $(find "$T/disk/local" -type f)"
+	[[ -z $(find "$T/disk/usr/local" "$T/disk/etc/fail2ban" -type f) ]] || fail "make uninstall leaves: $(find "$T/disk/usr/local" -type f)"
 }
 
 t_five_minutes_beside_bloomd()

@@ -174,10 +174,7 @@ t_game_server_without_bloomd() { without_bloomd t_game_server; }
 # /var/lib of this test alone, with a database.
 lay_database()
 {
-	trap 'umount -l /var/lib; lift_etc' EXIT
-	mkdir "$T/disk/lib" "$T/disk/libwork"
-	mount -t overlay overlay -o "lowerdir=/var/lib,upperdir=$T/disk/lib,workdir=$T/disk/libwork" /var/lib ||
-		skip "no overlay file system"
+	lay_over /var/lib
 	mkdir -p /var/lib/GeoIP
 	country_database 1.1.1.0/24 AU 2606:4700::/32 AU 8.8.8.0/24 NZ 9.9.9.0/24 FR 5.9.0.0/16 DE 2a01:4f8::/32 DE
 }

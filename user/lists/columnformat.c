@@ -40,32 +40,34 @@ int xb_columns_separate(const char *line, const struct xb_list_format **format)
 	return 0;
 }
 
-/* between: what stands between the two, "" if nothing does. */
-static bool belongs(const char *address, const char *text, const char *between,
-		    struct xb_pair_guess *guess)
+/* Whether the field is the mask or length of the address, and which. near: nothing with a digit
+ * stands between the two. */
+static bool belongs(const char *address, const char *text, bool near, struct xb_pair_guess *guess)
 {
-	bool near = !strpbrk(between, XB_DIGITS);
-
-	if (!near && !strchr(text, '.'))
+	if (!text || (!near && !strchr(text, '.')))
 		return false;
 	*guess = xb_pair_guess(address, text);
 	return guess->what && (near || guess->sure);
+}
+
+/* Whether a field of this number is next to the address, but for one without a digit. */
+static bool is_near(const struct xb_fields *fields, size_t column, size_t at)
+{
+	const char *between = at == column + 2 ? xb_fields_at(fields, column + 1) : NULL;
+
+	return at == column + 1 || at + 1 == column || (between && !strpbrk(between, XB_DIGITS));
 }
 
 size_t xb_columns_beside(const struct xb_fields *fields, size_t column, struct xb_pair_guess *guess)
 {
 	const char *address = xb_fields_at(fields, column);
 
-	for (size_t at = column + 1; at <= fields->count; at++)
-		if (belongs(address, xb_fields_at(fields, at),
-			    at == column + 1   ? ""
-			    : at == column + 2 ? xb_fields_at(fields, at - 1)
-					       : XB_DIGITS,
-			    guess))
+	for (size_t at = column + 1; address && at <= fields->count; at++)
+		if (belongs(address, xb_fields_at(fields, at), is_near(fields, column, at), guess))
 			return at;
 	/* In front of it only a mask or length. */
 	for (size_t at = address ? column - 1 : 0; at > 0; at--)
-		if (belongs(address, xb_fields_at(fields, at), at == column - 1 ? "" : XB_DIGITS,
+		if (belongs(address, xb_fields_at(fields, at), is_near(fields, column, at),
 			    guess) &&
 		    guess->pair == XB_PAIR_MASK)
 			return at;

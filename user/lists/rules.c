@@ -148,14 +148,17 @@ static bool is_listed(enum meaning meaning)
 static int list(struct xb_reading *reading, enum meaning meaning, const char *value,
 		const char *comment)
 {
+	unsigned int says = RULE_REFUSES;
+
 	if (reading->opened)
 		return xb_line_unknown(reading->file, reading->file->lines,
 				       "'%s' may pass by line %llu", XB_SHOW(value),
 				       (unsigned long long)reading->opened);
 	if (meaning == SOURCE)
 		return xb_line_keep_address(reading->file, value, comment);
+	says |= meaning == BELOW ? XB_SAYS_BELOW : 0;
 	return xb_names_keep(reading->file, value, meaning == EXACT ? XB_LINE_EXACT : XB_LINE_MEANT,
-			     RULE_REFUSES | (meaning == BELOW ? XB_SAYS_BELOW : 0), comment);
+			     says, comment);
 }
 
 static int let_pass(struct xb_reading *reading, enum meaning meaning, const char *value)
@@ -174,7 +177,8 @@ static int take_rule(struct xb_reading *reading, enum meaning meaning, char *res
 	char *end = meaning == COMPOUND ? strrchr(rest, ')') : NULL;
 	const char *value;
 
-	rest = end ?: rest;
+	if (end)
+		rest = end;
 	value = xb_line_trim(strsep(&rest, ","));
 	if (!xb_line_knows_options(rest, is_harmless))
 		return let_pass(reading, meaning, value);

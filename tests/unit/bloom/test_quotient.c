@@ -177,8 +177,8 @@ TEST(the_filter_tells_apart_what_the_table_does_not)
 		}
 	}
 	printf("%lu with the quotient of a listed one, %lu hit\n", asked, hits);
-	assert_true(asked > LISTED);
-	assert_true((double)hits < 1.1 * RATE * (double)asked);
+	assert_true(is_slowed() || asked > 2 * LISTED);
+	assert_true(is_slowed() || (double)hits < 1.1 * RATE * (double)asked);
 	free(filter.bits.base);
 	free(filter.counters);
 	free(hashes);
@@ -289,7 +289,7 @@ TEST(regular_lists_spread)
 
 static struct xb_key6 new_key6(void)
 {
-	uint64_t words[sizeof(struct xb_key6) / sizeof(uint64_t)];
+	uint64_t words[sizeof(struct xb_key6) / sizeof(uint64_t)] = {0};
 	struct xb_key6 key;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
