@@ -480,12 +480,13 @@ run_test()
 
 run_tests()
 {
-	local name test number=0 code why before now asked
+	local name test number=0 code why before now asked evaluator
 
 	mkfifo "$XB_TEST_DIR/never" "$XB_TEST_DIR/asked"
 	# It has it open from its beginning, so that nothing is lost that is asked before it reads.
 	exec {asked}<>"$XB_TEST_DIR/asked"
 	python3 -IS "$root/tests/e2e/evaluate.py" <&"$asked" >/dev/null 2>&1 {asked}>&- &
+	evaluator=$!
 	exec {asked}>&-
 	for test in $(compgen -A function t_); do
 		name=$suite/${test#t_}
@@ -512,5 +513,7 @@ run_tests()
 		esac
 		end_world 2>/dev/null
 	done
+	# A control group with a process in it would stay.
+	{ kill "$evaluator" && wait "$evaluator"; } 2>/dev/null
 	exit 0
 }
