@@ -299,6 +299,9 @@ static inline __attribute__((always_inline)) __u32 xb_cell6_shift(__u64 hash)
 #define XB_LEVELS6_FIRST (XB_LENGTH_SPLIT + 1)
 #define XB_LEVELS6	 (128 - XB_LENGTH_SPLIT)
 
+/* How many bits a prefix becomes longer at most: it is 16 keys then. */
+#define XB_LEVELS6_BITS 4
+
 struct xb_levels6 {
 	__u8 of[XB_LEVELS6];
 };

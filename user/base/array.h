@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Elements of an array whose size is known here. */
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
 #define XB_HUGE_PAGE ((size_t)2 << 20)
 #define XB_HUGE_MOST ((size_t)64 << 20)
 

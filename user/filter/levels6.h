@@ -10,9 +10,6 @@
 #include "model/entry.h"
 #include "xdp_bloom/layout.h"
 
-/* How many bits a prefix becomes longer at most: it is 16 keys then. */
-#define XB_LEVELS6_BITS 4
-
 /* The level of each length, for these entries: few levels, but not many more keys than entries. A
  * length that no entry has goes with those around it, or is its own level. */
 void xb_levels6_choose(const struct xb_entry *entries, size_t count, struct xb_levels6 *levels);

@@ -160,6 +160,17 @@ static bool is_odd(const struct xb_quotient_key *key)
 	return key->factor[0] & key->factor[1] & key->factor[2] & key->step & 1;
 }
 
+static bool are_levels(const struct xb_levels6 *levels)
+{
+	for (uint32_t i = 0; i < XB_LEVELS6; i++) {
+		uint32_t length = XB_LEVELS6_FIRST + i, level = levels->of[i];
+
+		if (level < length || level > length + XB_LEVELS6_BITS || level > 128)
+			return false;
+	}
+	return true;
+}
+
 bool xb_params_are_sound(const struct xb_params *params)
 {
 	return is_odd(&params->key4) &&
@@ -169,5 +180,5 @@ bool xb_params_are_sound(const struct xb_params *params)
 	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
 	       params->prefix6_pages <= XB_PREFIX6_BLOCKS && params->scope_cells < UINT32_MAX &&
 	       params->length_cells < UINT32_MAX && (!params->net6.blocks || params->cell_words) &&
-	       (!params->names.blocks || params->allow_names);
+	       are_levels(&params->levels6) && (!params->names.blocks || params->allow_names);
 }

@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "lists/addresstext.h"
 #include "lists/line.h"
 #include "lists/webservers.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* `10.1` and `10.1.` are 10.1.0.0/16. */
 static const char *complete(const char *word, char full[XB_ENTRY_TEXT])

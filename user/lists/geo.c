@@ -5,11 +5,10 @@
  */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lists/addresstext.h"
 #include "lists/format.h"
 #include "lists/line.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A word, perhaps in double quotes; NULL at the end. */
 static char *take_word(char **rest)

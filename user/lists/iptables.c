@@ -9,13 +9,13 @@
 #include <search.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lists/addresstext.h"
 #include "lists/iptablescommand.h"
 #include "lists/line.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define CHAIN_BYTES	  32 /* of a name, NUL included */
-#define TABLE_BYTES	  16
+#define CHAIN_BYTES 32 /* of a name, NUL included */
+#define TABLE_BYTES 16
 
 /* A chain of a table; commands of ip6tables have tables of their own. */
 struct chain {

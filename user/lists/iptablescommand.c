@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lists/line.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- words --- */
 

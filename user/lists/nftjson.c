@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lists/line.h"
 #include "lists/nft.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- values --- */
 

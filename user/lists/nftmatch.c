@@ -3,9 +3,8 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "lists/line.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 void xb_nft_need_also(struct xb_nft_condition *condition, const char *also, bool for_service)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lists/nftoperand.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "lists/nft.h"
 #include "lists/sources.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct xb_nft_operand operand_of_payload(const json_t *payload)
 {

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lists/line.h"
 #include "lists/nftmatch.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define PLACE		  128 /* bytes of a text that says where a rule is */
+#define PLACE 128 /* bytes of a text that says where a rule is */
 
 /* --- the ruleset --- */
 

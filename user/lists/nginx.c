@@ -2,11 +2,10 @@
 /* Statements of nginx, which end with a mark wherever it stands, and its blocks. */
 #include <strings.h>
 
+#include "base/array.h"
 #include "lists/addresstext.h"
 #include "lists/line.h"
 #include "lists/webservers.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static int take_nginx_access(struct xb_reading *reading, const char *shown, bool allows, char *rest,
 			     const char *comment)

@@ -9,12 +9,12 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "lists/format.h"
 #include "lists/line.h"
 #include "lists/span.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define WORD_END	  XB_BLANKS "#;:"
+#define WORD_END XB_BLANKS "#;:"
 
 /* --- what the four have in common --- */
 

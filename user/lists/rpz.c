@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/program.h"
 #include "lists/format.h"
 #include "lists/line.h"
@@ -20,10 +21,9 @@
 
 /* Names are kept as text without the dot behind them. The zone a file does not name has a name
  * that nobody writes. */
-#define NAME_ROOM	  1024
-#define UNNAMED		  "\\000"
-#define RECORD_ROOM	  (64 * 1024)
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define NAME_ROOM   1024
+#define UNNAMED	    "\\000"
+#define RECORD_ROOM (64 * 1024)
 
 struct xb_list_zone {
 	char apex[NAME_ROOM], origin[NAME_ROOM], owner[NAME_ROOM];

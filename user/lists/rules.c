@@ -3,11 +3,10 @@
  * sets of proxies, regular expressions, URLs. */
 #include <strings.h>
 
+#include "base/array.h"
 #include "lists/format.h"
 #include "lists/judge.h"
 #include "lists/line.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * ruleset: `DOMAIN-SUFFIX,example.com`, `.example.com` and `+.example.com` are the domain and all

@@ -7,10 +7,9 @@
 #include <errno.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "lists/format.h"
 #include "lists/line.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What a zone does with queries for names in it. */
 enum behaviour {

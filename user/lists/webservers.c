@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "lists/addresstext.h"
 #include "lists/line.h"
 #include "lists/webservers.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define MOST_ADDING	  16 /* sections whose rules hold together with those around them */
+#define MOST_ADDING 16 /* sections whose rules hold together with those around them */
 
 static const struct xb_web_section outermost = {.parent = XB_WEB_NONE,
 						.first = XB_WEB_NONE,

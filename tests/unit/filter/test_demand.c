@@ -13,6 +13,7 @@
 #include "bloom/sizing.h"
 #include "filter/demand.h"
 #include "filter/generation.h"
+#include "filter/levels6.h"
 #include "support/cmocka.h"
 
 static const struct xb_demand nothing = {.rate = 1e-4, .length_cells = 1, .cell_words = 1};
@@ -23,6 +24,7 @@ static struct xb_params sized(const struct xb_demand *demand)
 	struct xb_params params, before;
 
 	memset(&before, 0xff, sizeof(before));
+	xb_levels6_choose(NULL, 0, &before.levels6);
 	params = before;
 	assert_int_equal(xb_demand_size(demand, &params), 0);
 	assert_true(xb_params_are_sound(&params));
@@ -34,6 +36,26 @@ static struct xb_params sized(const struct xb_demand *demand)
 	assert_memory_equal(&params.key, &before.key, sizeof(params.key));
 	assert_memory_equal(&params.ports, &before.ports, sizeof(params.ports));
 	return params;
+}
+
+/* By a level that is shorter than its length, or much longer, a prefix would have any number of
+ * keys. */
+TEST(levels_that_are_none)
+{
+	static const struct {
+		uint8_t length, level;
+		bool sound;
+	} rows[] = {{33, 33, true},    {33, 37, true},	 {33, 38, false},   {33, 32, false},
+		    {64, 68, true},    {64, 69, false},	 {64, 0, false},    {127, 128, true},
+		    {127, 129, false}, {128, 128, true}, {128, 132, false}, {128, 127, false}};
+	struct xb_params params = sized(&nothing);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct xb_params other = params;
+
+		other.levels6.of[rows[i].length - XB_LEVELS6_FIRST] = rows[i].level;
+		assert_int_equal(xb_params_are_sound(&other), rows[i].sound);
+	}
 }
 
 TEST(a_store_without_keys)
