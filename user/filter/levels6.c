@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Groups of lengths join where that adds the fewest keys. */
 #include "filter/levels6.h"
 
 #include <stdlib.h>

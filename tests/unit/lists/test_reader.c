@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "lists/table.h"
 #include "support/listfile.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 TEST(binary)
 {
