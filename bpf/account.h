@@ -45,6 +45,17 @@ static __always_inline __u64 frame_length(struct xdp_md *ctx, __u32 claimed)
 	return claimed > first ? bpf_xdp_get_buff_len(ctx) : first;
 }
 
+/* Counts a packet of a class, or one over a limit; none is counted twice. */
+static __always_inline void class_count(__u32 number, __u64 bytes)
+{
+	struct xb_class_count *count = bpf_map_lookup_elem(&class_counts, &number);
+
+	if (!count)
+		return;
+	count->count.packets++;
+	count->count.bytes += bytes;
+}
+
 /* claimed: the frame's length by its IP header, 0 if it has none. Returns the XDP verdict that
  * belongs to the reason. */
 static __always_inline int account(struct xdp_md *ctx, enum xb_reason reason, __u32 claimed)

@@ -44,7 +44,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, XB_CLASSES);
+	__uint(max_entries, XB_CLASS_COUNTS);
 	__type(key, __u32);
 	__type(value, struct xb_class_count);
 } class_counts SEC(".maps");

@@ -3,6 +3,7 @@
 #ifndef XDP_BLOOM_BITS_H
 #define XDP_BLOOM_BITS_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
@@ -26,6 +27,16 @@ static __always_inline __u64 shifted(__u64 value, __u64 by)
 {
 	asm("%0 >>= %1" : "+r"(value) : "r"(by));
 	return value;
+}
+
+/* Whether at most one bit is set. Unless it is kept from that, clang counts the bits, in some 20
+ * instructions. */
+static __always_inline bool is_single(__u64 bits)
+{
+	__u64 less = bits - 1;
+
+	asm("" : "+r"(less));
+	return !(bits & less);
 }
 
 #define EACH_BYTE(value) (0x0101010101010101ULL * (value))

@@ -12,6 +12,7 @@
 #include "net6.h"
 #include "policy.h"
 #include "scope.h"
+#include "limit.h"
 #include "domain.h"
 #include "account.h"
 
@@ -47,6 +48,31 @@ static __always_inline bool is_of_class(enum xb_reason reason)
 	       reason == XB_MONITORED || reason == XB_ADMITTED;
 }
 
+/* What passes may be over a limit, unless the policy or the allowlist lets it pass. */
+static __always_inline bool may_be_limited(enum xb_reason reason)
+{
+	return params.limits.lines && !xb_reason_drops(reason) && reason != XB_ALLOWED &&
+	       reason != XB_MONITORED && reason != XB_NEIGHBOUR && reason != XB_DHCP;
+}
+
+/* Applies the limits that the source is over, bits of which at least one is set. */
+static __always_inline enum xb_reason limited(struct xdp_md *ctx, const struct source *source,
+					      __u32 over)
+{
+	__u32 strict = over & params.limits.of.drops, ipv6 = source->family == SOURCE_IPV6;
+	__u32 limit = lowest_bit(strict ? strict : over);
+	bool monitors;
+
+	if (is_allowed(ctx, source->network, ipv6))
+		return XB_ALLOWED;
+	class_count(XB_CLASSES + limit, frame_length(ctx, source->claimed));
+	if (!strict)
+		return XB_OVER_COUNTED;
+	monitors = policy_now() == XB_POLICY_MONITOR;
+	watch_tell(ctx, source->network, ipv6, XB_LIMITED | limit << 8, monitors);
+	return monitors ? XB_MONITORED : XB_LIMITED;
+}
+
 SEC("xdp")
 int xdp_bloom_filter(struct xdp_md *ctx)
 {
@@ -64,14 +90,24 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 		at_gate = true;
 	}
 	/* By itself, so that what most packets come to has no test of the reason on its way. */
-	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks)
+	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks &&
+	    !params.limits.lines)
 		return account(ctx, XB_CLEAN, source.claimed);
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, &source, reason, at_gate);
 	else if (params.scoped.blocks && reason == XB_SCOPED_COUNTED)
 		reason = counted(ctx, &source);
 	if (params.scoped.blocks && class && is_of_class(reason))
-		scope_count(class, frame_length(ctx, source.claimed));
+		class_count(lowest_bit(class), frame_length(ctx, source.claimed));
+	if (may_be_limited(reason)) {
+		__u32 asked = limit_asked(ctx, &source);
+		__u32 over =
+			asked ? limit_over(ctx, source.network, source.family == SOURCE_IPV6, asked)
+			      : 0;
+
+		if (over)
+			reason = limited(ctx, &source, over);
+	}
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))

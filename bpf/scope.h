@@ -5,8 +5,6 @@
 #define XDP_BLOOM_SCOPE_H
 
 #include <linux/bpf.h>
-#include <linux/in.h>
-#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include "anchor.h"
 #include "bits.h"
@@ -15,20 +13,10 @@
 #include "net6.h"
 #include "params.h"
 #include "parse.h"
-#include "transport.h"
-
-#define IPV4_OFFSET 0x1fff /* of a fragment */
+#include "service.h"
 
 struct bloom_map scoped SEC(".maps");
 struct bucket_map confirm_scoped SEC(".maps");
-
-struct word_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-};
 
 struct word_map scope_ports SEC(".maps");
 struct word_map scope_lengths4 SEC(".maps");
@@ -41,150 +29,19 @@ struct {
 	__type(value, struct xb_lengths);
 } scope_lengths6 SEC(".maps");
 
-/* What the stage finds: classes as bits, and the reason of the verdict, or why it cannot say. Two
- * in one word, because functions return one. */
-#define SCOPE_FOUND(classes, reason) ((classes) << 8 | (reason))
-#define SCOPE_CLASSES(found)	     ((found) >> 8)
-#define SCOPE_REASON(found)	     ((enum xb_reason)((found)&0xff))
-
 /*
  * The functions that are not static the verifier reads once, for any arguments, and not again for
  * each state in which they are called. Linux 6.1 reads them also if nobody calls them: without the
  * stage they must not touch its maps.
  */
 
-/* The classes that have packets of this protocol, if any port is of one. */
-static __always_inline __u32 scope_any_port(__u8 protocol)
-{
-	return protocol == IPPROTO_TCP	 ? params.scopes.tcp
-	       : protocol == IPPROTO_UDP ? params.scopes.udp
-					 : 0;
-}
+#define SCOPE_SERVICES ((struct services){&params.scopes, &scope_ports})
 
-/* Whether a destination port of TCP or UDP, as it stands in the packet, can be of any class: its
- * second byte has the last bits. */
-static __always_inline bool scope_may_have(__u8 protocol, const __be16 *port)
-{
-	__u64 ports = protocol == IPPROTO_TCP ? params.scopes.tcp_ports : params.scopes.udp_ports;
-
-	return shifted(ports, ((const __u8 *)port)[1]) & 1;
-}
-
-/* The classes of a destination port of TCP or UDP, network byte order. */
-static __always_inline __u32 scope_of_port(__u8 protocol, __be16 port)
-{
-	__u32 number = bpf_ntohs(port) + (protocol == IPPROTO_UDP ? XB_SCOPE_PORTS : 0);
-	__u32 index = number / 4;
-	__u64 *word = bpf_map_lookup_elem(&scope_ports, &index);
-
-	return word ? shifted(*word, number % 4 * 16) & 0xffff : 0;
-}
-
-static __always_inline bool scope_is_icmp(__u8 protocol, bool ipv6)
-{
-	return protocol == (ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
-}
-
-/* Of a fragment that is not the first: what it is a fragment of; otherwise 0. */
-static __always_inline __u8 scope_later(struct xdp_md *ctx, __u32 network, __u32 ipv6,
-					const struct transport *transport)
-{
-	struct cursor cursor = cursor_at(ctx, network);
-	struct iphdr *ip;
-
-	if (ipv6)
-		return transport->later;
-	ip = cursor_take(&cursor, sizeof(*ip));
-	return ip && ip->frag_off & bpf_htons(IPV4_OFFSET) ? ip->protocol : 0;
-}
-
-static __always_inline __u32 scope_of_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
-{
-	struct transport transport =
-		ipv6 ? transport_ipv6(ctx, network) : transport_ipv4(ctx, network);
-	__be16 ports[2];
-	__u8 later;
-
-	/* IPv4 has none, whatever its protocols are numbered. */
-	if (ipv6)
-		transport_skip(ctx, &transport);
-	later = scope_later(ctx, network, ipv6, &transport);
-	if (scope_is_icmp(later ? later : transport.protocol, ipv6))
-		return SCOPE_FOUND(params.scopes.icmp, 0);
-	if (later)
-		return SCOPE_FOUND(0, scope_any_port(later) ? XB_SCOPED_FRAGMENT : 0);
-	if (transport.reason == XB_DNS_HEADERS)
-		return SCOPE_FOUND(0, XB_SCOPED_HEADERS);
-	if (transport.reason == XB_DNS_SHORT)
-		return SCOPE_FOUND(0, XB_SCOPED_SHORT);
-	if (!scope_any_port(transport.protocol))
-		return 0;
-	if (bpf_xdp_load_bytes(ctx, transport.offset, ports, sizeof(ports)))
-		return SCOPE_FOUND(0, XB_SCOPED_SHORT);
-	return SCOPE_FOUND(scope_of_port(transport.protocol, ports[1]), 0);
-}
-
-/* Behind options or extension headers, in a fragment, or beyond the first buffer. The reason, if
- * not 0, is why there is no port. */
 __noinline int scope_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 {
-	return params.scoped.blocks
-		       ? scope_of_far(ctx, network, ipv6) | SCOPE_FOUND(params.scopes.all, 0)
-		       : 0;
-}
-
-/* Of a plain packet. port: the destination port, if its protocol has one. */
-static __always_inline __u32 scope_near(struct xdp_md *ctx, const struct source *source,
-					__u8 protocol, __be16 *port)
-{
-	bool ipv6 = source->family == SOURCE_IPV6;
-
-	if (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP)
-		return scope_may_have(protocol, port)
-			       ? SCOPE_FOUND(scope_of_port(protocol, *port) | params.scopes.all, 0)
-			       : 0;
-	if (ipv6 && is_extension(protocol))
-		return scope_far(ctx, source->network, ipv6);
-	return SCOPE_FOUND(scope_is_icmp(protocol, ipv6) ? params.scopes.icmp | params.scopes.all
-							 : params.scopes.all,
-			   0);
-}
-
-/* Of the first 8 bytes of an IPv4 header, network byte order: its length, and what says that it is
- * a fragment. */
-#define IPV4_SHAPE 0x0f00000000003fffULL
-#define IPV4_PLAIN 0x0500000000000000ULL
-
-struct ports {
-	__be16 source, destination;
-};
-
-/* The classes that have the packet, in the form of scope_far(), which
- * also judges what is too short for ports. Each family by itself, so that nothing is kept for the
- * other one. */
-static __always_inline __u32 scope_classes(struct xdp_md *ctx, const struct source *source)
-{
-	struct cursor cursor = cursor_at(ctx, source->network);
-
-	if (source->family == SOURCE_IPV4) {
-		struct {
-			struct iphdr ip;
-			struct ports ports;
-		} *head = cursor_take(&cursor, sizeof(*head));
-
-		if (!head || (*(__be64 *)(void *)head & bpf_cpu_to_be64(IPV4_SHAPE)) !=
-				     bpf_cpu_to_be64(IPV4_PLAIN))
-			return scope_far(ctx, source->network, false);
-		return scope_near(ctx, source, head->ip.protocol, &head->ports.destination);
-	} else {
-		struct {
-			struct ipv6hdr ip;
-			struct ports ports;
-		} *head = cursor_take(&cursor, sizeof(*head));
-
-		return head ? scope_near(ctx, source, head->ip.nexthdr, &head->ports.destination)
-			    : scope_far(ctx, source->network, true);
-	}
+	return params.scoped.blocks ? service_far(ctx, network, ipv6, SCOPE_SERVICES) |
+					      SCOPE_FOUND(params.scopes.all, 0)
+				    : 0;
 }
 
 /* hash: of a prefix in a class. XB_CLEAN, XB_UNCONFIRMED, or XB_SCOPED_DROPPED: it is listed. */
@@ -319,16 +176,6 @@ __noinline int scope_search(__u64 hi, __u64 lo, __u32 classes, __u32 ipv6)
 	return scope_found(1U << (walk.class & 15), walk.found);
 }
 
-/* Whether at most one bit is set. Unless it is kept from that, clang counts the bits, in some 20
- * instructions. */
-static __always_inline bool is_single(__u64 bits)
-{
-	__u64 less = bits - 1;
-
-	asm("" : "+r"(less));
-	return !(bits & less);
-}
-
 /* Of classes the search has to look in several, or for several lengths. */
 #define SCOPE_SEVERAL SCOPE_FOUND(0, 0xff)
 
@@ -376,7 +223,7 @@ static __always_inline __u32 scope_look_up(const struct source *source, __u32 cl
 static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const struct source *source,
 						  enum xb_reason found, __u32 *class)
 {
-	__u32 asked = scope_classes(ctx, source), listed = 0;
+	__u32 asked = service_classes(ctx, source, SCOPE_SERVICES, scope_far), listed = 0;
 
 	if (!asked)
 		return found;
@@ -386,18 +233,6 @@ static __always_inline enum xb_reason scope_judge(struct xdp_md *ctx, const stru
 	if (SCOPE_REASON(listed) != XB_CLEAN)
 		return SCOPE_REASON(listed);
 	return SCOPE_REASON(asked) ? SCOPE_REASON(asked) : found;
-}
-
-/* Counts a packet of the class, a bit; none is counted twice. */
-static __always_inline void scope_count(__u32 class, __u64 bytes)
-{
-	__u32 number = lowest_bit(class);
-	struct xb_class_count *count = bpf_map_lookup_elem(&class_counts, &number);
-
-	if (!count)
-		return;
-	count->count.packets++;
-	count->count.bytes += bytes;
 }
 
 #endif

@@ -90,6 +90,7 @@ static __always_inline bool watch_begin(struct xdp_md *ctx, __u32 network, __u32
 	return ipv6 ? watch_ipv6(&cursor, drop) : watch_ipv4(&cursor, drop);
 }
 
+/* reason: with the number of a limit above its first 8 bits. */
 static __noinline int watch_send(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 reason,
 				 __u32 monitored)
 {
@@ -98,6 +99,7 @@ static __noinline int watch_send(struct xdp_md *ctx, __u32 network, __u32 ipv6, 
 	if (!watch_begin(ctx, network, ipv6, &drop))
 		return 0;
 	drop.reason = reason;
+	drop.limit = reason >> 8;
 	drop.monitored = monitored;
 	watch_transport(ctx, network, ipv6, &drop);
 	return bpf_ringbuf_output(&drops, &drop, sizeof(drop), 0);
@@ -112,8 +114,8 @@ static __always_inline bool watch_wants(void)
 	return now && now->budget > 0 && __sync_fetch_and_add(&now->budget, -1) > 0;
 }
 
-static __always_inline void watch_tell(struct xdp_md *ctx, __u32 network, __u32 ipv6,
-				       enum xb_reason reason, bool monitored)
+static __always_inline void watch_tell(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 reason,
+				       bool monitored)
 {
 	if (watch_wants())
 		watch_send(ctx, network, ipv6, reason, monitored);

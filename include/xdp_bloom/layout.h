@@ -6,13 +6,14 @@
 
 #include <linux/types.h>
 #include "xdp_bloom/hash.h"
+#include "xdp_bloom/limit.h"
 #include "xdp_bloom/quotient.h"
 #include "xdp_bloom/reason.h"
 
 /* ---- The anchor: outlives generations. A change here raises XB_ANCHOR_LAYOUT, and an upgrade
  * replaces the entry. ---- */
 
-#define XB_ANCHOR_LAYOUT 8
+#define XB_ANCHOR_LAYOUT 9
 
 /* Attach flavours do not mix: a program array accepts only programs of one kind. */
 enum xb_flavour {
@@ -110,9 +111,12 @@ _Static_assert(sizeof(struct xb_counts) == 1024, "statistics layout");
 #define XB_CLASSES   16
 #define XB_CLASS_ALL 0
 
-/* Packets of a class that a generation found, on one CPU. */
+/* Packets of a class that a generation found, on one CPU; behind the classes, those over a limit.
+ */
+#define XB_CLASS_COUNTS (XB_CLASSES + XB_LIMITS)
+
 struct xb_class_count {
-	__u64 identity; /* of scope and verdict, see struct xb_scopes; 0: never used */
+	__u64 identity; /* of what it counts, see struct xb_scopes; 0: never used */
 	struct xb_count count;
 };
 
@@ -137,7 +141,9 @@ struct xb_drop {
 	__u8 protocol;	      /* IPv4 protocol or first IPv6 next header */
 	__u8 reason;	      /* enum xb_reason: why it was dropped, or would have been */
 	__u8 monitored;	      /* 1: the policy is monitor, it passed */
-	__u32 name_bytes;     /* of struct xb_name_drop; 0: the source was judged */
+	__u16 name_bytes;     /* of struct xb_name_drop; 0: the source was judged */
+	__u8 limit;	      /* number of the limit that it is over; 0: none */
+	__u8 reserved;
 };
 _Static_assert(sizeof(struct xb_drop) == 56, "a drop as told");
 
@@ -483,6 +489,18 @@ struct xb_scopes {
 				       used */
 };
 
+/*
+ * Limits: what each source may send to some services. `of` says which packets have them, as it does
+ * for classes; limit_ports is as scope_ports. Who may have the packet asks the meter.
+ */
+struct xb_limits {
+	struct xb_scopes of; /* `drops`: over which packets are dropped; others are counted */
+	__u32 lines;	     /* of the meter, for all; 0: there are no limits */
+	__u32 jiffy;	     /* ns that one takes in this kernel */
+	struct xb_meter meter[XB_LIMITS];
+};
+_Static_assert(sizeof(struct xb_limits) == 680, "limits layout");
+
 enum xb_policy {
 	XB_POLICY_ENFORCE,
 	XB_POLICY_MONITOR,    /* counts what would drop, drops nothing */
@@ -532,10 +550,11 @@ struct xb_params {
 	__u32 prefix6_pages;  /* that there is room for; 0: there are no IPv6 prefixes up to /32 */
 	__u32 unused;	      /* 0 */
 	struct xb_levels6 levels6;
+	struct xb_limits limits;
 };
-_Static_assert(sizeof(struct xb_params) == 656, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 1336, "parameters layout");
 
-#define XB_GENERATION_LAYOUT 14
+#define XB_GENERATION_LAYOUT 15
 
 /* Each version finds the layout of another one's parameters there, and takes shorter ones for
  * older. */

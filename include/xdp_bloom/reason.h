@@ -77,7 +77,9 @@
 	X(SCOPED_SHORT, "scoped_short", PASS, "cut before the port of a service")                  \
 	X(SCOPED_HEADERS, "scoped_headers", PASS,                                                  \
 	  "too many IPv6 extension headers to find the port of a service")                         \
-	X(ADMITTED_KNOWN, "admitted_known", PASS, "not listed, but known, under allow-only")
+	X(ADMITTED_KNOWN, "admitted_known", PASS, "not listed, but known, under allow-only")       \
+	X(LIMITED, "limited", DROP, "the source is over a limit")                                  \
+	X(OVER_COUNTED, "over_counted", PASS, "the source is over a limit, which only counts")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

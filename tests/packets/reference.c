@@ -18,6 +18,7 @@ static enum reference_verdict verdict_of(enum xb_reason reason)
 	case XB_LISTED_IPV6:
 	case XB_SCOPED_DROPPED:
 	case XB_NOT_ADMITTED:
+	case XB_LIMITED:
 	case XB_NAME_DROPPED:
 	case XB_NAME_UNANSWERED:
 	case XB_NAME_LIMITED:

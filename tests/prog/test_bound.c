@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
+#include "store/limits.h"
 #include "support/cmocka.h"
 #include "support/counted.h"
 #include "support/entryof.h"
@@ -35,6 +36,12 @@
 #define SCOPED_ROUNDS_MOST (ROUNDS_MOST + CLASSES * (ALL_LENGTHS + 1) + 9)
 #define SCOPED_BYTES_MOST  (BYTES_MOST + 8 * 4 + 4)
 
+/* With all limits: the table of ports, of each a line; of each the headers once more. */
+#define LIMITS		    (XB_LIMITS - 1)
+#define LIMITED_LINES_MOST  (LIMITS + 2)
+#define LIMITED_ROUNDS_MOST (9 + LIMITS * 9)
+#define LIMITED_BYTES_MOST  (8 * 4 + 4 + LIMITS * (8 * 4 + 16))
+
 #define LABELS	    127
 #define HOST_ROUNDS 64 /* blanks, its bytes, its labels */
 
@@ -42,7 +49,8 @@ static struct rig rig;
 static struct xb_generation *generation;
 static struct counted_bpf *counted;
 static int program;
-static bool scoped; /* lists with scopes are there */
+static bool scoped;  /* lists with scopes are there */
+static bool limited; /* limits are */
 
 static void load_counted(void)
 {
@@ -184,6 +192,11 @@ static void leave_lengths(void)
 	rig_move_all(&rig, moves, count);
 }
 
+static uint64_t most(uint64_t bare, uint64_t with_scopes, uint64_t by_limits)
+{
+	return (scoped ? with_scopes : bare) + (limited ? by_limits : 0);
+}
+
 /* What one frame costs, within what is stated. */
 static struct work work_of(const char *what, const struct dns_frame *frame)
 {
@@ -200,9 +213,9 @@ static struct work work_of(const char *what, const struct dns_frame *frame)
 	       work.rounds, work.loads, work.bytes);
 	assert_int_equal(verdict, shipped);
 	assert_true(work.lookups > 0);
-	assert_true(work.lookups <= (scoped ? SCOPED_LINES_MOST : LINES_MOST));
-	assert_true(work.rounds <= (scoped ? SCOPED_ROUNDS_MOST : ROUNDS_MOST));
-	assert_true(work.bytes <= (scoped ? SCOPED_BYTES_MOST : BYTES_MOST));
+	assert_true(work.lookups <= most(LINES_MOST, SCOPED_LINES_MOST, LIMITED_LINES_MOST));
+	assert_true(work.rounds <= most(ROUNDS_MOST, SCOPED_ROUNDS_MOST, LIMITED_ROUNDS_MOST));
+	assert_true(work.bytes <= most(BYTES_MOST, SCOPED_BYTES_MOST, LIMITED_BYTES_MOST));
 	return work;
 }
 
@@ -368,6 +381,80 @@ TEST(requests)
 	assert_true(work.lookups >= 3 * LABELS);
 }
 
+static void load_anew(void)
+{
+	counted_bpf__destroy(counted);
+	xb_generation_close(generation);
+	generation = rig_generation(&rig);
+	load_counted();
+}
+
+/* As many as there can be, all like this one. */
+static int add_limits(struct xb_writer *writer, void *context)
+{
+	struct xb_limit *limit = context;
+	int error = 0;
+
+	for (int i = 0; !error && i < LIMITS; i++) {
+		snprintf(limit->name, sizeof(limit->name), "limit%d", i);
+		error = xb_limits_put(writer->txn, limit);
+	}
+	return error;
+}
+
+static int remove_limits(struct xb_writer *writer, void *context)
+{
+	int error = 0;
+
+	for (int i = 0; !error && i < LIMITS; i++) {
+		char name[16];
+		bool found;
+
+		snprintf(name, sizeof(name), "limit%d", i);
+		error = xb_limits_remove(writer->txn, name, &found);
+	}
+	return error;
+}
+
+/* In 15 limits at once, of which each looks for the header behind all others. */
+TEST(limits)
+{
+	const struct dns_shape other4 = {.port = 9};
+	const struct dns_shape far6 = {
+		.ipv6 = true, .port = 9, .link = 2, .extensions = EXTENSIONS};
+	struct xb_limit limit = {.of = XB_LIMIT_QUERIES,
+				 .rate = 1,
+				 .period = 3600,
+				 .burst = 2,
+				 .bits4 = 32,
+				 .bits6 = 64,
+				 .capacity = 1};
+	struct work without4, without6, work;
+
+	rig_del(&rig, "198.51.100.8", NULL);
+	/* Limits build a new filter, which has nothing of what was deleted. */
+	rig_rotate(&rig);
+	load_anew();
+	without4 = query("IPv4 to another port, no limits", "x", other4);
+	without6 = query("IPv6, 8 headers, 2 tags, no limits", "x", far6);
+	rig_must(xb_scope_parse("udp/9", &limit.scope), "scope");
+	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, add_limits, &limit, &rig.written), "limits");
+	limited = true;
+	load_anew();
+	for (int i = 0; i < 3; i++) {
+		work = query("IPv4, in 15 limits", "x", other4);
+		assert_true(work.lookups >= without4.lookups + LIMITS + 1);
+		assert_true(work.lookups <= without4.lookups + LIMITED_LINES_MOST + FIXED_MOST);
+		work = query("IPv6, 8 headers, 2 tags, in 15 limits", "x", far6);
+		assert_true(work.lookups >= without6.lookups + LIMITS + 1);
+		assert_true(work.rounds >= LIMITS * 8);
+		assert_true(work.rounds <= without6.rounds + LIMITED_ROUNDS_MOST);
+	}
+	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, remove_limits, NULL, &rig.written), "limits");
+	limited = false;
+	load_anew();
+}
+
 /* The last test: nothing is taken out again. */
 TEST(scopes)
 {
@@ -378,14 +465,10 @@ TEST(scopes)
 	uint64_t without;
 	struct work work;
 
-	rig_del(&rig, "198.51.100.8", NULL);
 	without = query("IPv4 to another port, no scopes", "x", elsewhere).lookups;
 	list_scoped();
 	leave_lengths();
-	counted_bpf__destroy(counted);
-	xb_generation_close(generation);
-	generation = rig_generation(&rig);
-	load_counted();
+	load_anew();
 	scoped = true;
 	work = query("IPv4 to another port", "x", elsewhere);
 	assert_true(work.lookups <= without + 1); /* its classes */

@@ -15,6 +15,7 @@
 #include "attach/classcounts.h"
 #include "attach/drops.h"
 #include "model/reason.h"
+#include "store/limits.h"
 #include "support/cmocka.h"
 #include "support/dns.h"
 #include "support/hello.h"
@@ -607,6 +608,86 @@ static void do_tally(char *words)
 		WRONG("%lu packets were counted for %s", packets, list);
 }
 
+/* limit NAME SCOPE RATE [KEY=VALUE...], as bloomctl has them. */
+static void do_limit(char *words)
+{
+	struct xb_limit limit = {.bits4 = 32, .bits6 = 64, .capacity = 100};
+	const char *word;
+
+	snprintf(limit.name, sizeof(limit.name), "%s", needed(&words));
+	rig_must(xb_scope_parse(needed(&words), &limit.scope), "scope");
+	rig_must(xb_limit_parse_rate(needed(&words), &limit.rate, &limit.period), "rate");
+	while ((word = rowtext_word(&words))) {
+		const char *value = strchr(word, '=') + 1;
+		uint64_t number = strtoull(value, NULL, 0);
+
+		switch (ONE_OF(strtok((char *)word, "="), "burst", "per4", "per6", "of", "over",
+			       "capacity")) {
+		case 0:
+			limit.burst = number;
+			break;
+		case 1:
+			limit.bits4 = (uint8_t)number;
+			break;
+		case 2:
+			limit.bits6 = (uint8_t)number;
+			break;
+		case 3:
+			limit.of =
+				(enum xb_limit_unit)one_of(value, xb_limit_units, XB_LIMIT_UNITS);
+			break;
+		case 4:
+			limit.counts = ONE_OF(value, "drop", "count");
+			break;
+		default:
+			limit.capacity = number;
+		}
+	}
+	if (!limit.burst)
+		limit.burst = xb_limit_burst_for(limit.of, limit.rate, limit.period);
+	rig_limit(&world.rig, &limit);
+}
+
+static void do_unlimit(char *words)
+{
+	const char *name = needed(&words);
+
+	if (!rig_unlimit(&world.rig, name))
+		WRONG("there is no limit %s", name);
+}
+
+static uint64_t over_of(const char *name)
+{
+	struct xb_generation *generation = rig_generation(&world.rig);
+	struct xb_limits_wanted wanted;
+	struct xb_store *store;
+	struct xb_count sum;
+	struct xb_txn *txn;
+	uint32_t number;
+
+	rig_must(xb_store_open(world.rig.state, XB_STORE_READ, &store), "store");
+	rig_must(xb_store_read(store, &txn), "store");
+	rig_must(xb_limits_get(txn, &wanted), "limits");
+	number = xb_limits_find(&wanted, name);
+	xb_txn_abort(txn);
+	xb_store_close(store);
+	rig_must(xb_class_counts_read(&world.anchor, XB_CLASSES + number,
+				      generation->params.limits.of.identity[number], &sum),
+		 "counts");
+	xb_generation_close(generation);
+	return sum.packets;
+}
+
+/* over NAME NUMBER: so many packets were over the limit since there is one of this name. */
+static void do_over(char *words)
+{
+	const char *name = needed(&words);
+	uint64_t wanted = strtoull(needed(&words), NULL, 0), packets = over_of(name);
+
+	if (packets != wanted)
+		WRONG("%lu packets were over %s", packets, name);
+}
+
 static void run_lines(size_t from, size_t to);
 
 /* The `end` behind a line. */
@@ -669,8 +750,9 @@ static const struct {
 	{"fill", do_fill},	   {"empty", do_empty},
 	{"mute", do_mute},	   {"generation", do_generation},
 	{"tally", do_tally},	   {"again", do_again},
-	{"each", do_each},	   {"table", do_nothing},
-	{"end", do_nothing},
+	{"limit", do_limit},	   {"unlimit", do_unlimit},
+	{"over", do_over},	   {"each", do_each},
+	{"table", do_nothing},	   {"end", do_nothing},
 };
 
 static void run_line(char *words)
@@ -784,3 +866,4 @@ ROWS(first_names);
 ROWS(queries);
 ROWS(answers);
 ROWS(hosts);
+ROWS(limits);

@@ -24,6 +24,7 @@ struct row {
 	bool addresses, names, ports, allow_only, known;
 	const char *scope; /* of a list that has all lengths */
 	bool counts;	   /* another list counts, for any packet */
+	bool limits;	   /* of all that can be counted, one of them for all packets */
 };
 
 #define MAIL "tcp/25,tcp/465,tcp/587"
@@ -47,13 +48,39 @@ static const struct row rows[] = {
 	 .addresses = true},
 	{"counting", .counts = true},
 	{"counting, addresses", .counts = true, .addresses = true},
+	{"limits", .limits = true},
+	{"limits, addresses", .limits = true, .addresses = true},
+	{"scope, limits, addresses", .scope = MAIL, .limits = true, .addresses = true},
 	{"scope, counting, addresses, allow-only", .scope = ALL, .counts = true, .addresses = true,
 	 .allow_only = true},
+	{"scope of all protocols, counting, limits, addresses", .scope = ALL, .counts = true,
+	 .limits = true, .addresses = true},
 	{"everything", .names = true, .addresses = true, .ports = true, .allow_only = true,
-	 .scope = ALL, .counts = true},
+	 .scope = ALL, .counts = true, .limits = true},
 	{"everything, known", .names = true, .addresses = true, .ports = true, .allow_only = true,
-	 .scope = ALL, .counts = true, .known = true},
+	 .scope = ALL, .counts = true, .limits = true, .known = true},
 };
+
+static void add_limits(struct rig *rig)
+{
+	static const char *const services[XB_LIMIT_UNITS] = {"all", "udp,icmp", "tcp/443",
+							     "udp/53"};
+
+	for (int of = 0; of < XB_LIMIT_UNITS; of++) {
+		struct xb_limit limit = {.of = (enum xb_limit_unit)of,
+					 .rate = 100000,
+					 .period = 1,
+					 .burst = 200000,
+					 .bits4 = 24,
+					 .bits6 = 48,
+					 .capacity = 10,
+					 .counts = of == XB_LIMIT_BYTES};
+
+		snprintf(limit.name, sizeof(limit.name), "%s", xb_limit_units[of]);
+		rig_must(xb_scope_parse(services[of], &limit.scope), "scope");
+		rig_limit(rig, &limit);
+	}
+}
 
 static void build(const struct row *row, struct rig *rig)
 {
@@ -81,6 +108,8 @@ static void build(const struct row *row, struct rig *rig)
 		rig_add(rig, "2001:db8::/47", "counted");
 		rig_verdict(rig, "counted", XB_DOMAIN_COUNT);
 	}
+	if (row->limits)
+		add_limits(rig);
 	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
 		rig_ports(rig, &ports);

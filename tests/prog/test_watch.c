@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "support/cmocka.h"
 #include "support/hello.h"
+#include "store/limits.h"
 #include "support/rig.h"
 #include "teller.skel.h"
 
@@ -469,7 +470,7 @@ static struct teller_bpf *open_teller(void)
 }
 
 static unsigned int count_told(struct teller_bpf *teller, struct seen *seen, uint32_t bytes,
-			       uint32_t name_bytes)
+			       uint16_t name_bytes)
 {
 	const struct xb_drop drop = {.ifindex = if_nametoindex("lo"),
 				     .family = 4,
@@ -587,6 +588,63 @@ TEST(names)
 	assert_int_equal(xb_drops_poll(&watcher), 0);
 	assert_int_equal(told.count, 0);
 	stop();
+}
+
+static int limit_body(struct xb_writer *writer, void *context)
+{
+	writer->txn->edits++;
+	return xb_limits_put(writer->txn, context);
+}
+
+static void add_limit(const char *name, bool counts)
+{
+	struct xb_limit limit = {.counts = counts,
+				 .bits4 = 32,
+				 .bits6 = 64,
+				 .period = 3600,
+				 .rate = 1,
+				 .burst = 2,
+				 .capacity = 16};
+
+	snprintf(limit.name, sizeof(limit.name), "%s", name);
+	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, limit_body, &limit, &rig.written), "limit");
+}
+
+/* So many of a source that is not listed; a watcher is told of the third and later ones. */
+static void assert_over(struct seen *seen, uint32_t source, unsigned int told, bool monitored)
+{
+	seen->count = 0;
+	for (unsigned int i = 0; i < told + 2; i++)
+		assert_int_equal(rig_run_ipv4(program, source),
+				 i < 2 || monitored ? XDP_PASS : XDP_DROP);
+	poll_for(200);
+	assert_int_equal(seen->count, told);
+	assert_int_equal(seen->last.reason, XB_LIMITED);
+	assert_int_equal(seen->last.limit, 2);
+	assert_int_equal(seen->last.name_bytes, 0);
+	assert_int_equal(seen->last.monitored, monitored);
+}
+
+/* Of the limits that a source is over, one that drops is told. */
+TEST(limits)
+{
+	struct seen seen;
+
+	add_limit("counts", true);
+	add_limit("drops", false);
+	start(1000, &seen);
+	assert_over(&seen, 0xc0000201, 3, false);
+	drop_one();
+	poll_for(200);
+	assert_int_equal(seen.count, 4);
+	assert_int_equal(seen.last.reason, XB_LISTED_IPV4_HOST);
+	assert_int_equal(seen.last.limit, 0);
+	stop();
+	rig_policy(&rig, XB_POLICY_MONITOR);
+	start(1000, &seen);
+	assert_over(&seen, 0xc0000202, 3, true);
+	stop();
+	rig_policy(&rig, XB_POLICY_ENFORCE);
 }
 
 EACH_TEST(NULL, clear);

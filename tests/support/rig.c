@@ -22,6 +22,7 @@
 #include "engine/rotate.h"
 #include "filter/inforce.h"
 #include "machine/lifelines.h"
+#include "store/limits.h"
 #include "store/listclass.h"
 #include "store/listverdict.h"
 #include "store/membership.h"
@@ -337,6 +338,42 @@ void rig_ports(struct rig *rig, const struct xb_name_ports *ports)
 
 	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, all_ports_body, &copy, &rig->written),
 		 "ports");
+}
+
+static int put_limit_body(struct xb_writer *writer, void *context)
+{
+	return xb_limits_put(writer->txn, context);
+}
+
+void rig_limit(struct rig *rig, const struct xb_limit *limit)
+{
+	struct xb_limit copy = *limit;
+
+	rig_must(xb_limit_check(&copy), "limit");
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, put_limit_body, &copy, &rig->written),
+		 "limit");
+}
+
+struct unlimiting {
+	const char *name;
+	bool found;
+};
+
+static int remove_limit_body(struct xb_writer *writer, void *context)
+{
+	struct unlimiting *unlimiting = context;
+
+	return xb_limits_remove(writer->txn, unlimiting->name, &unlimiting->found);
+}
+
+bool rig_unlimit(struct rig *rig, const char *name)
+{
+	struct unlimiting unlimiting = {.name = name};
+
+	rig_must(xb_write(&rig->paths, XB_WRITE_HEAVY, remove_limit_body, &unlimiting,
+			  &rig->written),
+		 "limit");
+	return unlimiting.found;
 }
 
 void rig_confirm(struct rig *rig, bool confirm)

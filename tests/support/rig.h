@@ -9,6 +9,7 @@
 
 #include "engine/writepath.h"
 #include "filter/generation.h"
+#include "model/limit.h"
 
 struct rig {
 	struct xb_paths paths;
@@ -61,6 +62,11 @@ void rig_verdict(struct rig *rig, const char *list, enum xb_domain_verdict verdi
 void rig_answer_limit(struct rig *rig, uint32_t limit);
 /* Ports of all kinds (0: none). */
 void rig_ports(struct rig *rig, const struct xb_name_ports *ports);
+
+/* A limit, in force when it returns; one of the same name is replaced. */
+void rig_limit(struct rig *rig, const struct xb_limit *limit);
+/* Returns false if there was none of this name. */
+bool rig_unlimit(struct rig *rig, const char *name);
 
 /* A rotation with or without the exact stage; it stays so until the next call. */
 void rig_confirm(struct rig *rig, bool confirm);

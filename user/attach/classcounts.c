@@ -41,16 +41,23 @@ static int begin_one(const struct xb_anchor *anchor, uint32_t class, uint64_t id
 		       : 0;
 }
 
-int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_scopes *scopes)
+/* Of the classes, then of the limits. */
+static uint64_t identity_of(const struct xb_params *params, uint32_t number)
+{
+	return number < XB_CLASSES ? params->scopes.identity[number]
+				   : params->limits.of.identity[number - XB_CLASSES];
+}
+
+int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_params *params)
 {
 	struct xb_class_count *cells;
 	int cpus = new_cells(&cells), error = 0;
 
 	if (cpus < 0)
 		return cpus;
-	for (uint32_t class = 1; !error && class < XB_CLASSES; class ++)
-		if (scopes->identity[class])
-			error = begin_one(anchor, class, scopes->identity[class], cells, cpus);
+	for (uint32_t number = 0; !error && number < XB_CLASS_COUNTS; number++)
+		if (identity_of(params, number))
+			error = begin_one(anchor, number, identity_of(params, number), cells, cpus);
 	free(cells);
 	return error;
 }

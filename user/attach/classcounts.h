@@ -7,7 +7,7 @@
 
 /* Before a generation with these classes is put in force: a class that another scope had, or none,
  * begins to count at 0. Returns 0 or an error with its message. */
-int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_scopes *scopes);
+int xb_class_counts_begin(const struct xb_anchor *anchor, const struct xb_params *params);
 
 /* Sums the counts of the class over all CPUs; 0 if it is not the one with this identity. Returns 0
  * or an error with its message. */

@@ -24,6 +24,7 @@
 #include "filter/demand.h"
 #include "filter/fill.h"
 #include "filter/levels6.h"
+#include "filter/limitmap.h"
 #include "filter/scopemap.h"
 #include "filter/slotmap.h"
 
@@ -260,7 +261,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	}
 	error = take_fds(skeleton, generation);
 	if (!error)
-		error = xb_class_counts_begin(build->anchor, &params->scopes);
+		error = xb_class_counts_begin(build->anchor, params);
 	if (!error)
 		error = xb_pin_subdirectory(pins, generation->name);
 	if (!error)
@@ -306,8 +307,10 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 		.slack = slack,
 		.capacity = build->capacity,
 	};
-	const struct xb_params own = *params;
+	struct xb_params own;
 
+	params->limits = xb_limitmap_limits(&contents->limits);
+	own = *params;
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
 	params->known = build->known ? build->known->known->identity : 0;
 	params->ports = build->ports;
@@ -325,6 +328,7 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 	params->key6 = own.key6;
 	params->direct6_kind = own.direct6_kind;
 	params->direct6 = own.direct6;
+	params->limits = own.limits;
 	return 0;
 }
 

@@ -169,7 +169,9 @@ int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 	xb_memory_bound();
 	*contents = (struct xb_contents){0};
 	contents->classes = xb_list_classes(txn, contents->class);
-	error = allocate(contents, &txn->meta.totals);
+	error = xb_limits_get(txn, &contents->limits);
+	if (!error)
+		error = allocate(contents, &txn->meta.totals);
 	if (!error)
 		error = take_from(txn, &XB_WALK_LISTED, contents, &seen);
 	if (!error)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "filter/lengthmap.h"
+#include "filter/limitmap.h"
 #include "filter/namedepths.h"
 #include "filter/prefixmap.h"
 #include "filter/scopemap.h"
@@ -226,6 +227,15 @@ static void fill_scopes(struct xb_generation *generation, const struct xb_conten
 	}
 }
 
+static void fill_limits(struct xb_generation *generation, const struct xb_contents *contents)
+{
+	const struct xb_params *params = &generation->params;
+
+	xb_limitmap_add_ports((uint64_t *)(void *)generation->limit_ports.base, &contents->limits);
+	xb_limitmap_fill((struct xb_meter_line *)(void *)generation->meter.base,
+			 params->limits.lines, params->generation);
+}
+
 static void fill_slotmap(struct xb_generation *generation, const struct xb_slotmap *slotmap)
 {
 	const struct xb_params *params = &generation->params;
@@ -266,6 +276,8 @@ int xb_fill(struct xb_generation *generation, const struct xb_contents *contents
 				   &contents->names[i].entry);
 	if (params->scoped.blocks)
 		fill_scopes(generation, contents);
+	if (params->limits.lines)
+		fill_limits(generation, contents);
 	if (!error)
 		error = fill_stages(generation, contents);
 	generation->header->scoped_keys = contents->scoped_count;

@@ -59,6 +59,10 @@ static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_ma
 		return &generation->scope_lengths4;
 	case XB_MAP_SCOPE_LENGTHS6:
 		return &generation->scope_lengths6;
+	case XB_MAP_LIMIT_PORTS:
+		return &generation->limit_ports;
+	case XB_MAP_METER:
+		return &generation->meter;
 	default:
 		return NULL;
 	}

@@ -44,6 +44,8 @@ static const struct shape {
 	[XB_MAP_SCOPE_PORTS] = ARRAY("scope_ports", uint64_t),
 	[XB_MAP_SCOPE_LENGTHS4] = ARRAY("scope_lengths4", uint64_t),
 	[XB_MAP_SCOPE_LENGTHS6] = ARRAY("scope_lengths6", struct xb_lengths),
+	[XB_MAP_LIMIT_PORTS] = ARRAY("limit_ports", uint64_t),
+	[XB_MAP_METER] = ARRAY("meter", struct xb_meter_line),
 };
 
 const char *xb_map_name(enum xb_map map)
@@ -105,6 +107,10 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->scoped.blocks ? XB_SCOPE_LENGTHS4 : 0;
 	case XB_MAP_SCOPE_LENGTHS6:
 		return params->scoped.blocks ? params->scope_cells + 1 : 0;
+	case XB_MAP_LIMIT_PORTS:
+		return params->limits.lines ? XB_SCOPE_PORT_WORDS : 0;
+	case XB_MAP_METER:
+		return params->limits.lines;
 	case XB_MAPS:
 		break;
 	}
@@ -171,6 +177,28 @@ static bool are_levels(const struct xb_levels6 *levels)
 	return true;
 }
 
+/* Half of what the cells have: leads, and what is added to them, never wrap. */
+#define TICKS_MOST (1U << 31)
+
+static bool is_meter(const struct xb_meter *meter, uint32_t lines)
+{
+	return meter->shift < 64 && meter->unit < XB_LIMIT_UNITS && meter->cost &&
+	       (uint64_t)meter->depth + meter->slack < TICKS_MOST && meter->bits4 > 0 &&
+	       meter->bits4 <= 32 && meter->bits6 > 0 && meter->bits6 <= 64 && meter->lines &&
+	       meter->first < lines && meter->lines <= lines - meter->first;
+}
+
+/* No limit has the number 0, whose bit would be of none. */
+static bool are_meters(const struct xb_limits *limits)
+{
+	if (limits->of.identity[0])
+		return false;
+	for (uint32_t i = 1; i < XB_LIMITS; i++)
+		if (limits->of.identity[i] && !is_meter(&limits->meter[i], limits->lines))
+			return false;
+	return true;
+}
+
 bool xb_params_are_sound(const struct xb_params *params)
 {
 	return is_odd(&params->key4) &&
@@ -180,5 +208,6 @@ bool xb_params_are_sound(const struct xb_params *params)
 	       is_stage(&params->scoped, &params->confirm_scoped, XB_SLOTS_HASH, true) &&
 	       params->prefix6_pages <= XB_PREFIX6_BLOCKS && params->scope_cells < UINT32_MAX &&
 	       params->length_cells < UINT32_MAX && (!params->net6.blocks || params->cell_words) &&
-	       are_levels(&params->levels6) && (!params->names.blocks || params->allow_names);
+	       are_levels(&params->levels6) && are_meters(&params->limits) &&
+	       (!params->names.blocks || params->allow_names);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "filter/scopemap.h"
 
-/* FNV-1a over the bytes, so that the same scope has the same identity in every generation. */
 static uint64_t digest(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *byte = bytes;
@@ -11,9 +10,18 @@ static uint64_t digest(uint64_t hash, const void *bytes, size_t size)
 	return hash;
 }
 
+#define DIGEST 0xcbf29ce484222325ULL /* of nothing */
+
+uint64_t xb_scopemap_identity(const void *bytes, size_t size)
+{
+	uint64_t hash = digest(DIGEST, bytes, size);
+
+	return hash ? hash : 1;
+}
+
 static uint64_t identity_of(const struct xb_class *class)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = DIGEST;
 	uint8_t counts = class->counts;
 
 	hash = digest(hash, &counts, sizeof(counts));

@@ -13,6 +13,9 @@
  * returns it. */
 struct xb_scopes xb_scopemap_scopes(const struct xb_class classes[XB_CLASSES], uint32_t used);
 
+/* FNV-1a over the bytes, never 0: so that the same has the same identity in every generation. */
+uint64_t xb_scopemap_identity(const void *bytes, size_t size);
+
 /* Adds the ports of the class to the words of XB_MAP_SCOPE_PORTS. */
 void xb_scopemap_add_ports(uint64_t *words, const struct xb_scope *scope, uint32_t class);
 

@@ -25,6 +25,7 @@ static struct xb_params sized(const struct xb_demand *demand)
 
 	memset(&before, 0xff, sizeof(before));
 	xb_levels6_choose(NULL, 0, &before.levels6);
+	before.limits = (struct xb_limits){0};
 	params = before;
 	assert_int_equal(xb_demand_size(demand, &params), 0);
 	assert_true(xb_params_are_sound(&params));

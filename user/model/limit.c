@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/limit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+const char *const xb_limit_units[XB_LIMIT_UNITS + 1] = {"packets", "bytes", "connections",
+							"queries"};
+
+const struct xb_limit xb_limit_defaults = {
+	.bits4 = 32,
+	.bits6 = 64,
+	.of = XB_LIMIT_PACKETS,
+	.capacity = XB_LIMIT_CAPACITY,
+};
+
+static bool is_name_letter(char letter)
+{
+	return isalnum((unsigned char)letter) || letter == '-' || letter == '_' || letter == '.';
+}
+
+bool xb_limit_name_is_sound(const char *name)
+{
+	size_t length = strnlen(name, XB_LIMIT_NAME);
+
+	if (!length || length == XB_LIMIT_NAME || !isalnum((unsigned char)name[0]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!is_name_letter(name[i]))
+			return false;
+	return true;
+}
+
+int xb_limit_parse_name(const char *text, char name[XB_LIMIT_NAME])
+{
+	if (!xb_limit_name_is_sound(text))
+		return xb_input_error("'%s' is no name of a limit: up to %d letters, digits, . _ "
+				      "-, and a letter or digit first",
+				      XB_SHOW(text), XB_LIMIT_NAME - 1);
+	memset(name, 0, XB_LIMIT_NAME);
+	strcpy(name, text);
+	return 0;
+}
+
+/* The factor of the letter; 0: it is none. */
+static uint64_t factor_of(char letter)
+{
+	return letter == 'k' ? 1000 : letter == 'M' ? 1000000 : letter == 'G' ? 1000000000 : 0;
+}
+
+/* A number with its factor; returns what stands behind it, NULL: it is none. */
+static const char *take_number(const char *text, uint64_t *number)
+{
+	uint64_t factor;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	factor = factor_of(*end);
+	if (errno || (factor && *number > UINT64_MAX / factor))
+		return NULL;
+	if (!factor)
+		return end;
+	*number *= factor;
+	return end + 1;
+}
+
+int xb_limit_parse_number(const char *text, const char *what, uint64_t *number)
+{
+	const char *end = take_number(text, number);
+
+	return end && !*end && *number
+		       ? 0
+		       : xb_input_error("'%s' is no %s: a number from 1 on, as 200, 20k or 5M",
+					XB_SHOW(text), what);
+}
+
+int xb_limit_parse_rate(const char *text, uint64_t *rate, uint32_t *period)
+{
+	const char *end = take_number(text, rate);
+
+	*period = !end		       ? 0
+		  : !strcmp(end, "/s") ? 1
+		  : !strcmp(end, "/m") ? 60
+		  : !strcmp(end, "/h") ? 3600
+				       : 0;
+	return *period && *rate ? 0
+				: xb_input_error("'%s' is no rate: a number a second, a minute or "
+						 "an hour, as 100/s, 10/m or 5M/s",
+						 XB_SHOW(text));
+}
+
+const char *xb_limit_format_rate(const struct xb_limit *limit, char out[XB_LIMIT_RATE_TEXT])
+{
+	snprintf(out, XB_LIMIT_RATE_TEXT, "%" PRIu64 "/%s", limit->rate,
+		 limit->period == 1    ? "s"
+		 : limit->period == 60 ? "m"
+				       : "h");
+	return out;
+}
+
+int xb_limit_parse_unit(const char *text, enum xb_limit_unit *of)
+{
+	for (uint32_t i = 0; i < XB_LIMIT_UNITS; i++) {
+		if (strcmp(text, xb_limit_units[i]))
+			continue;
+		*of = i;
+		return 0;
+	}
+	return xb_input_error("nothing is counted in '%s': packets, bytes, connections or queries",
+			      XB_SHOW(text));
+}
+
+int xb_limit_parse_over(const char *text, bool *counts)
+{
+	*counts = !strcmp(text, "count");
+	return *counts || !strcmp(text, "drop")
+		       ? 0
+		       : xb_input_error("packets over a limit are dropped or counted: '%s' is "
+					"neither drop nor count",
+					XB_SHOW(text));
+}
+
+const char *xb_limit_over(const struct xb_limit *limit)
+{
+	return limit->counts ? "count" : "drop";
+}
+
+static int wrong_per(const char *text)
+{
+	return xb_input_error("'%s' is no part of an address: 32 or 24 bits of IPv4, 64 or 48 of "
+			      "IPv6, or one of each, as 24,48",
+			      XB_SHOW(text));
+}
+
+/* A number of two digits, that ends with the text or at a ','; 0: there is none. */
+static uint8_t bits_at(const char *text)
+{
+	if (!isdigit((unsigned char)text[0]) || !isdigit((unsigned char)text[1]) ||
+	    (text[2] && text[2] != ','))
+		return 0;
+	return (uint8_t)((text[0] - '0') * 10 + (text[1] - '0'));
+}
+
+int xb_limit_parse_per(const char *text, struct xb_limit *limit)
+{
+	uint8_t bits4 = 0, bits6 = 0;
+	const char *at = text;
+
+	for (;; at += 3) {
+		uint8_t bits = bits_at(at), *family;
+
+		if (bits != 24 && bits != 32 && bits != 48 && bits != 64)
+			return wrong_per(text);
+		family = bits <= 32 ? &bits4 : &bits6;
+		if (*family)
+			return wrong_per(text);
+		*family = bits;
+		if (!at[2])
+			break;
+	}
+	limit->bits4 = bits4 ? bits4 : limit->bits4;
+	limit->bits6 = bits6 ? bits6 : limit->bits6;
+	return 0;
+}
+
+uint64_t xb_limit_burst_for(enum xb_limit_unit of, uint64_t rate, uint32_t period)
+{
+	uint64_t least = of == XB_LIMIT_BYTES ? XB_LIMIT_BURST_BYTES : 5;
+	uint64_t most = of == XB_LIMIT_BYTES ? XB_LIMIT_BURST_TERA : XB_LIMIT_BURST_MAX;
+	uint64_t burst = rate > UINT64_MAX / 2 ? UINT64_MAX : 2 * rate / period;
+
+	return burst < least ? least : burst > most ? most : burst;
+}
+
+static int check_rate(const struct xb_limit *limit)
+{
+	bool bytes = limit->of == XB_LIMIT_BYTES;
+	uint64_t most = bytes ? XB_LIMIT_BYTES_MAX : XB_LIMIT_RATE_MAX;
+
+	if (!limit->rate ||
+	    limit->rate / limit->period >= most + (limit->rate % limit->period == 0))
+		return xb_input_error("a rate is at most %" PRIu64 " %s a second", most,
+				      xb_limit_units[limit->of]);
+	return 0;
+}
+
+static int check_burst(const struct xb_limit *limit)
+{
+	bool bytes = limit->of == XB_LIMIT_BYTES;
+	double lasts = (double)limit->burst / (double)limit->rate * limit->period;
+
+	if (!limit->burst || (!bytes && limit->burst > XB_LIMIT_BURST_MAX))
+		return xb_input_error("a burst is 1 to %" PRIu64 " %s",
+				      (uint64_t)XB_LIMIT_BURST_MAX, xb_limit_units[limit->of]);
+	if (bytes && limit->burst < XB_LIMIT_BURST_BYTES)
+		return xb_input_error("a burst is at least %" PRIu64
+				      " bytes, since a packet can be as large",
+				      (uint64_t)XB_LIMIT_BURST_BYTES);
+	if (bytes && limit->burst > XB_LIMIT_BURST_TERA)
+		return xb_input_error("a burst is at most %" PRIu64 " bytes",
+				      (uint64_t)XB_LIMIT_BURST_TERA);
+	if (lasts < XB_LIMIT_BURST_LEAST)
+		return xb_input_error("at this rate the burst would last less than 20 ms: the "
+				      "clock is not finer");
+	return lasts <= (double)XB_LIMIT_BURST_LASTS
+		       ? 0
+		       : xb_input_error("at this rate the burst would last more than a day");
+}
+
+int xb_limit_check(const struct xb_limit *limit)
+{
+	int error = check_rate(limit);
+
+	if (!error)
+		error = check_burst(limit);
+	if (!error && (!limit->capacity || limit->capacity > XB_LIMIT_CAPACITY_MAX))
+		error = xb_input_error("a capacity is 1 to %" PRIu64 " sources",
+				       (uint64_t)XB_LIMIT_CAPACITY_MAX);
+	return error;
+}
+
+int xb_limit_complete(struct xb_limit *limit)
+{
+	if (!limit->burst)
+		limit->burst = xb_limit_burst_for(limit->of, limit->rate, limit->period);
+	return xb_limit_check(limit);
+}
+
+bool xb_limit_is_sound(const struct xb_limit *limit)
+{
+	return xb_limit_name_is_sound(limit->name) && limit->of < XB_LIMIT_UNITS &&
+	       (limit->period == 1 || limit->period == 60 || limit->period == 3600) &&
+	       (limit->bits4 == 24 || limit->bits4 == 32) &&
+	       (limit->bits6 == 48 || limit->bits6 == 64) && xb_scope_is_sound(&limit->scope) &&
+	       !xb_limit_check(limit);
+}
