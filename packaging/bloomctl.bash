@@ -28,6 +28,12 @@ _bloomctl_feeds()
 	bloomctl -j "$@" feeds 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d '"' -f 4
 }
 
+# $1...: --state and the like, as typed.
+_bloomctl_limits()
+{
+	bloomctl -j "$@" limit list 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d '"' -f 4
+}
+
 # Fills COMPREPLY with those of the words that begin like the current one. (compgen -W would run what
 # stands in them, and an interface may have almost any name.)
 _bloomctl_match()
@@ -63,6 +69,7 @@ _bloomctl_offer()
 		;;
 	'<lists>') words=$(_bloomctl_status_names lists "$@") ;;
 	'<feeds>') words=$(_bloomctl_feeds "$@") ;;
+	'<limits>') words=$(_bloomctl_limits "$@") ;;
 	# The allowlist's own is none to fill with what is to be dropped.
 	'<lists-to-fill>') words=$(_bloomctl_status_names lists "$@" | grep -vx allow) ;;
 	esac

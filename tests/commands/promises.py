@@ -13,7 +13,7 @@ SYSTEM = (2, 3)     # refused for what the machine says
 # They answer, and change nothing.
 ANSWERS = {("status",): (0, 1, 3), ("doctor",): (0, 3), ("allow", "test"): (0, 1), ("save",): DONE,
            ("stats",): DONE, ("metrics",): DONE, ("plan",): DONE, ("help",): DONE, ("expire",): DONE, ("up",): DONE,
-           ("known", "status"): DONE, ("known", "clear"): DONE, ("commit",): ABSENT}
+           ("limit", "list"): DONE, ("known", "status"): DONE, ("known", "clear"): DONE, ("commit",): ABSENT}
 
 
 # Options of which it is known here what they mean.
@@ -21,8 +21,9 @@ EDIT = "list comment timeout exist force"
 MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow", "del"): "list exist", ("test",): "to",
          ("list",): "list within", ("allow", "list"): "list within", ("flush",): "list yes", ("attach",): "mode refuse rollback",
          ("detach",): "all force", ("policy",): "known force rollback", ("known", "on"): "remember capacity fpr",
+         ("limit", "add"): "to rate burst per of over capacity rollback", ("limit", "del"): "rollback",
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
-         ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries fpr no-confirm",
+         ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries limit fpr no-confirm",
          ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
                       "below replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}
 
@@ -279,12 +280,35 @@ class Promises:
         others = [port for name, some in self.store.ports.items() if name != carrier for port in some]
         return Promise(REFUSED) if set(ports) & set(others) else promise
 
-    def do_limit(self, line):
+    def do_limit_answers(self, line):
         promise = self.changed()
         if not line.operands:
             return Promise()
         promise.store.limit = 0 if line.operands[0] == "off" else int(line.operands[0])
         return promise
+
+    def do_limit_add(self, line):
+        promise, name = self.changed(), line.operands[0]
+        amount, period = last(line, "rate").split("/")
+        rate = int(amount.rstrip("k")) * (1000 if amount.endswith("k") else 1)
+        of, per = last(line, "of", "packets"), {int(bits) for bits in last(line, "per", "32,64").split(",")}
+        least = 65536 if of == "bytes" else 5
+        burst = int(last(line, "burst", max(least, 2 * rate // UNITS[period])))
+        if name in self.store.limits or burst < least and of == "bytes" or burst * UNITS[period] > 86400 * rate:
+            return Promise(REFUSED)
+        to = last(line, "to")
+        promise.store.limits[name] = {
+            "limit": name, "to": values.scope(to) or to, "rate": "%d/%s" % (rate, period), "burst": burst, "of": of,
+            "per4": 24 if 24 in per else 32, "per6": 48 if 48 in per else 64, "over": last(line, "over", "drop"),
+            "capacity": int(last(line, "capacity", 16384))}
+        return promise
+
+    def do_limit_del(self, line):
+        promise = self.changed()
+        return promise if promise.store.limits.pop(line.operands[0], None) else Promise(ABSENT)
+
+    def do_limit_reset(self, _line):
+        return Promise(DONE if self.store.limits and self.modes else ABSENT)
 
     def do_known_on(self, line):
         promise = self.changed()

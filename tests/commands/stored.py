@@ -17,6 +17,7 @@ class Store:
         self.known, self.remembers = False, dict(REMEMBERS)     # the latter also while it is off
         self.interfaces = {}        # modes by name
         self.terms = {}             # verdict and scope, by list; only those that are not the default
+        self.limits = {}            # by name, what `save` writes of each
         self.listed, self.allowed = {}, {}      # by entry and list: comment and expiry
 
     def copy(self):
@@ -57,6 +58,8 @@ def read(text):
     for line in lines[1:]:
         if "interface" in line:
             store.interfaces[line["interface"]] = line["mode"]
+        elif "limit" in line:
+            store.limits[line["limit"]] = line
         elif "verdict" in line:
             store.set_terms(line["list"], line["verdict"], line.get("scope"))
         else:
@@ -84,7 +87,7 @@ def differences(foretold, found):
     """What is not as it should be, as lines of text."""
     said = []
     for name in ("rate", "capacity", "confirm", "limit", "policy", "admits_known", "refused", "ports", "known",
-                 "interfaces", "terms", "remembers"):
+                 "interfaces", "terms", "limits", "remembers"):
         before, now = getattr(foretold, name), getattr(found, name)
         if name == "remembers" and not found.known:
             continue

@@ -101,6 +101,7 @@ class Sweep:
         """Something is listed, some of it for services only, and something filters."""
         for words in (["add", "192.0.2.1", "2001:db8::1", "--list", "mine"], ["add", "203.0.113.7", "other.net"],
                       ["add", "10.9.8.7", "example.com", "--list", "ads"], ["attach", "wan0"],
+                      ["limit", "add", "mine", "--to", "udp", "--rate", "1/h", "--over", "count"],
                       ["add", "198.51.100.9", "2620:fe::/48", "--list", "mail"], ["scope", "mail", "tcp/25"],
                       ["scope", "mail", "all"], ["scope", "mail", "udp/9,icmp"], ["verdict", "mail", "count"],
                       ["verdict", "mail", "drop"]):

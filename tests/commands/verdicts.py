@@ -80,7 +80,19 @@ def holds(scope, frame):
 
 
 def passes(store, frame):
-    """True, False; None: nobody can say, since the look-up is not exact."""
+    """True, False; None: nobody can say, since the look-up is not exact, or it has a limit."""
+    said = passes_unlimited(store, frame)
+    return None if said and is_limited(store, frame) else said
+
+
+def is_limited(store, frame):
+    if store.policy == "monitor" or any(covers(entry, frame.source) for entry, _ in store.allowed):
+        return False
+    return any(limit["over"] == "drop" and holds(None if limit["to"] == "all" else limit["to"], frame)
+               for limit in store.limits.values())
+
+
+def passes_unlimited(store, frame):
     allowed = any(covers(entry, frame.source) for entry, _ in store.allowed)
     listed = any(covers(entry, frame.source) and store.verdict(name) != "count" and holds(store.scope(name), frame)
                  for entry, name in store.listed)

@@ -109,14 +109,14 @@ t_limit()
 {
 	local before one
 
-	exits 0 limit
+	exits 0 limit answers
 	[[ $(cat "$T/out") == 1000 ]] || fail "$(cat "$T/out")"
 	begin
 	ctl add example.com
 	ctl verdict default refused
 	asks example.com refused
 	before=$(generation)
-	exits 0 limit 1000
+	exits 0 limit answers 1000
 	[[ $(generation) == "$before" ]] || fail "built anew for the same limit"
 	exits 0 status
 	! grep -q '^limit' "$T/out" || fail "the default limit is shown"
@@ -124,7 +124,7 @@ t_limit()
 	[[ $(generation) != "$before" ]] || fail "the limit is not in force"
 	exits 0 status
 	says '^limit +1 answers a second on each CPU$'
-	exits 0 -j limit
+	exits 0 -j limit answers
 	json 'd["answer_limit"] == 1'
 	exits 0 -j status
 	json 'd["answer_limit"] == 1'
@@ -145,8 +145,9 @@ t_limit()
 	exits 0 limit
 	[[ $(cat "$T/out") == 1000 ]] || fail "$(cat "$T/out")"
 	for one in 0 1000001; do
+		exits 2 limit answers $one
 		exits 2 limit $one
-		complains 'limit takes a whole number from 1 to 1000000'
+		complains 'limit answers takes a whole number from 1 to 1000000'
 	done
 	for one in -1 1000001 '"1"' 1.5; do
 		sed "s/\"answer_limit\":1,/\"answer_limit\":$one,/" "$T/saved" >"$T/bad"

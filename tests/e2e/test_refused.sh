@@ -103,6 +103,9 @@ bad_words()
 		2 scope allow tcp/25
 		2 list --list nosuch
 		2 plan
+		2 plan --limit 0
+		2 plan --limit 5 --entries 5
+		2 plan --limit 5 --fpr 0.1 | --entries
 		2 rotate --capacity 99999999999999999999
 		2 import $T/list $T/list
 		2 import $T/list --min-entries 10

@@ -122,8 +122,8 @@ t_all_four_agree()
 	local verb
 
 	"$root/scripts/synopses" --check "$bloomctl"
-	mapfile -t commands < <(verbs | grep -vxE 'allow|known')
-	for verb in allow known; do
+	mapfile -t commands < <(verbs | grep -vxE 'allow|known|limit')
+	for verb in allow known limit; do
 		mapfile -t -O ${#commands[@]} commands < <(ctl help $verb |
 			awk '/^commands:/ {on = 1} on && $2 {print $2, $3}')
 	done

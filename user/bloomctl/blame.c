@@ -2,12 +2,17 @@
 #include "bloomctl/blame.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 
+#include "base/error.h"
 #include "bloomctl/display.h"
 #include "model/verdict.h"
+#include "store/limits.h"
 #include "store/listclass.h"
 #include "store/rulings.h"
+#include "store/trialrecord.h"
 
 struct blame blame_of(uint8_t reason, bool ipv6, uint8_t protocol, uint16_t sport, uint16_t dport)
 {
@@ -112,4 +117,33 @@ json_t *blame_json(struct xb_txn *txn, const struct blame *blame, const struct x
 		json_decref(one);
 	}
 	return whole;
+}
+
+/* A limit that is on trial is in no store yet. */
+static int add_tried(struct xb_txn *txn, struct xb_limits_wanted *wanted)
+{
+	struct xb_trial trial;
+	int error = xb_trial_get(txn, &trial);
+
+	if (error == -EBADMSG)
+		xb_error_clear();
+	if (error)
+		return error == -ENOENT || error == -EBADMSG ? 0 : error;
+	if (trial.request.kind == XB_REQUEST_LIMIT_ADD)
+		xb_limits_place(wanted, &trial.request.limit_add);
+	xb_trial_free(&trial);
+	return 0;
+}
+
+int blame_limit(struct xb_txn *txn, uint8_t number, char name[XB_LIMIT_NAME])
+{
+	struct xb_limits_wanted wanted;
+	int error = xb_limits_get(txn, &wanted);
+
+	name[0] = '\0';
+	if (!error)
+		error = add_tried(txn, &wanted);
+	if (!error && number < XB_LIMITS)
+		memcpy(name, wanted.limit[number].name, XB_LIMIT_NAME);
+	return error;
 }

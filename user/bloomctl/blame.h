@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which entry, and which of its lists, had a packet dropped: by the reason that the kernel tells of
- * the drop, and by the service that the packet asked for. */
+ * the drop, and by the service that the packet asked for. Or which limit it was over. */
 #ifndef XB_BLOOMCTL_BLAME_H
 #define XB_BLOOMCTL_BLAME_H
 
 #include <jansson.h>
 
-#include "model/scope.h"
+#include "model/limit.h"
 #include "store/covers.h"
 #include "xdp_bloom/reason.h"
 
@@ -31,5 +31,9 @@ int blame_find(struct xb_txn *txn, const struct blame *blame, const struct xb_en
 /* As display_entry_json(), with those lists alone; the caller frees it. NULL: out of memory. */
 json_t *blame_json(struct xb_txn *txn, const struct blame *blame, const struct xb_entry *asked,
 		   const struct xb_entry *entry, struct xb_members members);
+
+/* The name of the limit of this number, which may be on trial; empty: there is none any more.
+ * Returns 0, or an error with its message. */
+int blame_limit(struct xb_txn *txn, uint8_t number, char name[XB_LIMIT_NAME]);
 
 #endif

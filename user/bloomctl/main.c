@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	xb_holder_sign(argc, argv);
 	xb_tallies_join();
 	xb_carry_begin(&cli.paths);
-	code = rollback_takes(verb) ? rollback_take(&cli, &argc, argv) : 0;
+	code = rollback_takes(cli.verb) ? rollback_take(&cli, &argc, argv) : 0;
 	optind = 0;
 	if (!code)
 		code = verb->run(&cli, argc, argv);

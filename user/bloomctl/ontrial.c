@@ -74,6 +74,21 @@ bool ontrial_scope(const struct ontrial *ontrial, const char *list, struct xb_sc
 	return true;
 }
 
+const struct xb_limit *ontrial_limit_added(const struct ontrial *ontrial)
+{
+	const struct xb_request *request = &ontrial->trial.request;
+
+	return ontrial->left && request->kind == XB_REQUEST_LIMIT_ADD ? &request->limit_add : NULL;
+}
+
+bool ontrial_limit_deleted(const struct ontrial *ontrial, const char *name)
+{
+	const struct xb_request *request = &ontrial->trial.request;
+
+	return ontrial->left && request->kind == XB_REQUEST_LIMIT_DEL &&
+	       !strcmp(request->limit_del, name);
+}
+
 void ontrial_print(uint64_t left, const char *afterwards)
 {
 	char until[32];

@@ -31,6 +31,12 @@ bool ontrial_verdict(const struct ontrial *ontrial, const char *list, uint32_t *
 /* The same for its scope. */
 bool ontrial_scope(const struct ontrial *ontrial, const char *list, struct xb_scope *scope);
 
+/* The limit that is on trial; NULL: none is. */
+const struct xb_limit *ontrial_limit_added(const struct ontrial *ontrial);
+
+/* Whether the limit of this name is deleted on trial. */
+bool ontrial_limit_deleted(const struct ontrial *ontrial, const char *name);
+
 /* " (on trial until TIME, then AFTERWARDS)" */
 void ontrial_print(uint64_t left, const char *afterwards);
 

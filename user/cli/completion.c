@@ -26,10 +26,15 @@ static void print_words(const char *name)
 static void print_offers(const struct cli_program *program, enum offer offer, const char *name)
 {
 	static const char *const asked[OFFERS] = {
-		[OFFER_FILES] = "<files>",	     [OFFER_DIRECTORIES] = "<directories>",
-		[OFFER_INTERFACES] = "<interfaces>", [OFFER_ATTACHED] = "<attached>",
-		[OFFER_LISTS] = "<lists>",	     [OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
-		[OFFER_FEEDS] = "<feeds>",	     [OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
+		[OFFER_FILES] = "<files>",
+		[OFFER_DIRECTORIES] = "<directories>",
+		[OFFER_INTERFACES] = "<interfaces>",
+		[OFFER_ATTACHED] = "<attached>",
+		[OFFER_LISTS] = "<lists>",
+		[OFFER_LISTS_TO_FILL] = "<lists-to-fill>",
+		[OFFER_FEEDS] = "<feeds>",
+		[OFFER_LIMITS] = "<limits>",
+		[OFFER_RATES] = "0.01 0.001 0.0001 0.00001",
 	};
 
 	if (offer == OFFER_WORDS)

@@ -17,6 +17,7 @@ enum offer {
 	OFFER_LISTS,
 	OFFER_LISTS_TO_FILL, /* all but the allowlist's own */
 	OFFER_FEEDS,
+	OFFER_LIMITS,
 	OFFER_COMMANDS,
 	OFFER_KINDS, /* of what is allowed automatically */
 	OFFER_VERDICTS,

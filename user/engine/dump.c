@@ -9,6 +9,7 @@
 #include "model/verdict.h"
 #include "store/expiry.h"
 #include "store/knownwish.h"
+#include "store/limits.h"
 #include "store/origins.h"
 #include "store/walk.h"
 #include "store/wanted.h"
@@ -52,6 +53,17 @@ static void write_lists(const struct xb_txn *txn, FILE *out)
 {
 	for (size_t i = 0; i < txn->list_count; i++)
 		write_list(&txn->lists[i], out);
+}
+
+static int write_limits(struct xb_txn *txn, FILE *out)
+{
+	struct xb_limits_wanted wanted;
+	int error = xb_limits_get(txn, &wanted);
+
+	for (uint32_t number = 1; !error && number < XB_LIMITS; number++)
+		if (*wanted.limit[number].name)
+			put_line(out, xb_limit_json("limit", &wanted.limit[number]));
+	return error;
 }
 
 static void write_entry(struct xb_txn *txn, const struct xb_entry *entry, struct xb_members members,
@@ -136,6 +148,8 @@ int xb_dump(struct xb_txn *txn, FILE *out)
 			   (json_int_t)memberships(txn)));
 	error = write_interfaces(txn, out);
 	write_lists(txn, out);
+	if (!error)
+		error = write_limits(txn, out);
 	if (!error)
 		error = write_side(txn, &XB_WALK_LISTED, out);
 	if (!error)

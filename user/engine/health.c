@@ -158,6 +158,15 @@ static void view_filter(const struct xb_writer *kernel, struct xb_filterview *vi
 	view->scoped_keys = active->header->scoped_keys;
 }
 
+static int view_limits(const struct xb_writer *kernel, struct xb_health *health)
+{
+	health->limits = calloc(1, sizeof(*health->limits));
+	if (!health->limits)
+		return xb_out_of_memory();
+	return xb_limit_figures_read(kernel->anchored ? &kernel->anchor : NULL, &health->store,
+				     health->limits);
+}
+
 static int view_trial(const struct xb_writer *kernel, struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
@@ -192,6 +201,8 @@ int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health)
 	if (!health->trial_left)
 		xb_check_expiry((uint64_t)time(NULL), &health->store, &health->problems);
 	error = check_known(kernel, health);
+	if (!error)
+		error = view_limits(kernel, health);
 	return error ? error : check_policy(kernel, health);
 }
 
@@ -300,5 +311,6 @@ void xb_health_free(struct xb_health *health)
 	xb_storeview_free(&health->store);
 	xb_interfaces_free(&health->interfaces);
 	xb_problems_free(&health->problems);
+	free(health->limits);
 	*health = (struct xb_health){0};
 }

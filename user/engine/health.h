@@ -7,6 +7,7 @@
 #include "engine/context.h"
 #include "engine/interfaces.h"
 #include "engine/known.h"
+#include "engine/limitfigures.h"
 #include "engine/problem.h"
 #include "engine/storeview.h"
 #include "filter/generation.h"
@@ -28,6 +29,7 @@ struct xb_health {
 	struct xb_interfaces interfaces; /* names are safe for a terminal; none away from home */
 	uint64_t trial_left;		 /* seconds until store.trial ends; 0: it has ended */
 	struct xb_known_view known;	 /* if they are wanted */
+	struct xb_limit_figures *limits; /* of the store */
 	uint32_t policy; /* in force, perhaps on trial; without a filter the store's */
 	struct xb_problems problems;
 	bool watches; /* looks twice at interfaces, and waits while their filtering is in doubt */

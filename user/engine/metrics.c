@@ -97,6 +97,24 @@ static void write_scoped(const struct xb_figures *figures, FILE *out)
 		      offsetof(struct xb_count, bytes));
 }
 
+static void write_over(const struct xb_limit_figures *limits, FILE *out, const char *name,
+		       const char *help, size_t field)
+{
+	xb_exposition_family(out, name, "counter", help);
+	for (uint32_t i = 0; i < limits->count; i++)
+		put_by(out, name, "limit", limits->item[i].limit.name,
+		       field_of(&limits->item[i].over, field));
+}
+
+static void write_limits(const struct xb_limit_figures *limits, FILE *out)
+{
+	write_over(limits, out, "limit_over_packets_total",
+		   "Packets of sources that were over this limit, dropped or counted.",
+		   offsetof(struct xb_count, packets));
+	write_over(limits, out, "limit_over_bytes_total", "Bytes of the same packets.",
+		   offsetof(struct xb_count, bytes));
+}
+
 /* --- what is listed --- */
 
 /* An entry that is in two lists counts in both, and once in `_all`. */
@@ -252,6 +270,7 @@ void xb_metrics_write(const struct xb_paths *paths, const struct xb_figures *fig
 	write_state(figures, out);
 	write_packets(figures, out);
 	write_scoped(figures, out);
+	write_limits(health->limits, out);
 	write_entries(figures, out);
 	write_capacity(&health->filter, out);
 	write_memory(&health->filter, out);

@@ -34,6 +34,31 @@ static void say_scope(struct xb_line *line, const struct xb_scope_request *scope
 	xb_line_put(line, "scope %s %s", scope->list, xb_scope_format(&scope->scope, text));
 }
 
+/* What is not as it is by itself, besides what a limit cannot do without. */
+static void say_limit(struct xb_line *line, const struct xb_limit *limit)
+{
+	const struct xb_limit *defaults = &xb_limit_defaults;
+	bool other4 = limit->bits4 != defaults->bits4, other6 = limit->bits6 != defaults->bits6;
+	char rate[XB_LIMIT_RATE_TEXT], text[XB_SCOPE_TEXT];
+
+	xb_line_put(line, "limit add %s --to %s --rate %s", limit->name,
+		    xb_scope_format(&limit->scope, text), xb_limit_format_rate(limit, rate));
+	if (limit->burst != xb_limit_burst_for(limit->of, limit->rate, limit->period))
+		xb_line_put(line, " --burst %" PRIu64, limit->burst);
+	if (other4 || other6)
+		xb_line_put(line, " --per ");
+	if (other4)
+		xb_line_put(line, "%u%s", limit->bits4, other6 ? "," : "");
+	if (other6)
+		xb_line_put(line, "%u", limit->bits6);
+	if (limit->of != defaults->of)
+		xb_line_put(line, " --of %s", xb_limit_units[limit->of]);
+	if (limit->counts)
+		xb_line_put(line, " --over %s", xb_limit_over(limit));
+	if (limit->capacity != defaults->capacity)
+		xb_line_put(line, " --capacity %" PRIu64, limit->capacity);
+}
+
 static void say_rotate(struct xb_line *line, const struct xb_rotate_request *rotate)
 {
 	xb_line_put(line, "rotate");
@@ -128,6 +153,10 @@ static void say_request(struct xb_line *line, const struct xb_request *request)
 				   request->restore.interfaces ? " --interfaces" : "");
 	case XB_REQUEST_SCOPE:
 		return say_scope(line, &request->scope);
+	case XB_REQUEST_LIMIT_ADD:
+		return say_limit(line, &request->limit_add);
+	case XB_REQUEST_LIMIT_DEL:
+		return xb_line_put(line, "limit del %s", request->limit_del);
 	case XB_REQUEST_NONE:
 	case XB_REQUEST_KINDS:
 		break;

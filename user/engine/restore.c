@@ -10,6 +10,7 @@
 #include "bloom/sizing.h"
 #include "engine/autoallow.h"
 #include "engine/jsontext.h"
+#include "engine/limitlines.h"
 #include "engine/listterms.h"
 #include "machine/lifelines.h"
 #include "model/bogon.h"
@@ -257,13 +258,14 @@ static int restore_entry(struct xb_writer *writer, const json_t *line, struct xb
 
 /* Lines by the key that only they have; the first line of a text is the head, any other without
  * such a key an entry. */
-enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_LIST, LINE_ENTRY };
+enum line_kind { LINE_HEAD, LINE_INTERFACE, LINE_LIST, LINE_LIMIT, LINE_ENTRY };
 
 static const char *const keys_of[] = {
 	[LINE_HEAD] = ("schema saved fpr capacity confirm policy refused ports answer_limit known "
 		       "admits_known memberships"),
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_LIST] = "list verdict scope origins",
+	[LINE_LIMIT] = "limit to rate burst of per4 per6 over capacity",
 	[LINE_ENTRY] = "entry allow list added expires comment",
 };
 
@@ -299,6 +301,8 @@ static enum line_kind kind_of(const json_t *line, const struct xb_restore *resto
 		return LINE_HEAD;
 	if (json_object_get(line, "interface"))
 		return LINE_INTERFACE;
+	if (json_object_get(line, "limit"))
+		return LINE_LIMIT;
 	return json_object_get(line, "verdict") || json_object_get(line, "scope") ||
 			       json_object_get(line, "origins")
 		       ? LINE_LIST
@@ -317,6 +321,8 @@ static int restore_object(struct xb_writer *writer, const json_t *line, struct x
 		return error;
 	if (kind == LINE_INTERFACE)
 		return restore_interface(writer->txn, line);
+	if (kind == LINE_LIMIT)
+		return xb_limit_line(&restore->limits, line);
 	return kind == LINE_LIST ? xb_list_terms_line(writer->txn, line)
 				 : restore_entry(writer, line, restore);
 }
@@ -396,6 +402,8 @@ static int restore_all(struct xb_writer *writer, struct xb_restore *restore)
 		error = restore_lines(writer, restore);
 	if (!error) {
 		error = xb_list_terms_end(&terms, writer->txn);
+		if (!error)
+			error = xb_limit_lines_end(writer->txn, &restore->limits);
 		if (error)
 			xb_error_prefix(error, "%s", restore->name);
 	}
@@ -410,6 +418,7 @@ int xb_restore(struct xb_writer *writer, void *context)
 
 	restore->line = restore->entries = restore->expired = restore->shared = 0;
 	restore->counted = false;
+	restore->limits = (struct xb_limits_wanted){0};
 	writer->adopts = true;
 	rewind(restore->file);
 	error = xb_autoallow_keep_only(writer->txn);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "engine/writepath.h"
+#include "store/limits.h"
 
 struct xb_restore {
 	const char *name;  /* of the text, for messages */
@@ -16,7 +17,8 @@ struct xb_restore {
 	unsigned long line; /* read last */
 	uint64_t entries, expired;
 	uint64_t shared; /* passed by: of lists that are shared with a fleet, which stay */
-	bool counted;	 /* the text says how many memberships it has: memberships */
+	struct xb_limits_wanted limits; /* that the text has */
+	bool counted;			/* the text says how many memberships it has: memberships */
 	uint64_t memberships;
 };
 

@@ -43,3 +43,15 @@ json_t *xb_all_ports_json(struct xb_name_ports ports)
 				    xb_ports_json(xb_ports_of(&ports, carrier)));
 	return object;
 }
+
+json_t *xb_limit_json(const char *key, const struct xb_limit *limit)
+{
+	char rate[XB_LIMIT_RATE_TEXT], to[XB_SCOPE_TEXT];
+
+	return json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i,s:s,s:I}", key, limit->name, "to",
+			 xb_scope_format(&limit->scope, to), "rate",
+			 xb_limit_format_rate(limit, rate), "burst", (json_int_t)limit->burst, "of",
+			 xb_limit_units[limit->of], "per4", (int)limit->bits4, "per6",
+			 (int)limit->bits6, "over", xb_limit_over(limit), "capacity",
+			 (json_int_t)limit->capacity);
+}

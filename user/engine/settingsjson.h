@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "model/limit.h"
 #include "xdp_bloom/layout.h"
 
 /* An array with the names of these kinds of lifelines (a bit 1U << kind each). */
@@ -21,5 +22,8 @@ json_t *xb_ports_json(const uint16_t ports[XB_NAME_PORTS]);
 
 /* {"dns": [...], "tls": [...], "http": [...]} */
 json_t *xb_all_ports_json(struct xb_name_ports ports);
+
+/* {KEY: name, "to", "rate", "burst", "of", "per4", "per6", "over", "capacity"} */
+json_t *xb_limit_json(const char *key, const struct xb_limit *limit);
 
 #endif

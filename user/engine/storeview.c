@@ -130,6 +130,8 @@ static int read_all(struct look *look)
 		error = check_renamed(txn);
 	if (!error)
 		error = xb_known_wish_get(txn, &view->known);
+	if (!error)
+		error = xb_limits_get(txn, &view->limits);
 	return error ? error : read_trial(look);
 }
 

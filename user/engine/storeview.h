@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A view of the store, read in one transaction: its settings, lists, wanted interfaces, trial and
- * lifelines; of the entries, only their numbers. */
+/* A view of the store, read in one transaction: its settings, lists, limits, wanted interfaces,
+ * trial and lifelines; of the entries, only their numbers. */
 #ifndef XB_ENGINE_STOREVIEW_H
 #define XB_ENGINE_STOREVIEW_H
 
@@ -9,6 +9,7 @@
 #include "model/interface.h"
 #include "store/home.h"
 #include "store/knownwish.h"
+#include "store/limits.h"
 #include "store/readers.h"
 #include "store/store.h"
 #include "store/trialrecord.h"
@@ -31,6 +32,7 @@ struct xb_storeview {
 	size_t wanted_count;
 	struct xb_home home;
 	struct xb_known_wish known;
+	struct xb_limits_wanted limits;
 	struct xb_automatic *automatic;
 	size_t automatic_count;
 	uint64_t manual;	 /* entries of the allowlist that somebody added */

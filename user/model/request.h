@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/interface.h"
+#include "model/limit.h"
 #include "model/listchoice.h"
 #include "model/scope.h"
 
@@ -23,6 +24,8 @@ enum xb_request_kind {
 	XB_REQUEST_IMPORT,
 	XB_REQUEST_RESTORE,
 	XB_REQUEST_SCOPE,
+	XB_REQUEST_LIMIT_ADD,
+	XB_REQUEST_LIMIT_DEL,
 	XB_REQUEST_KINDS,
 };
 
@@ -87,6 +90,8 @@ struct xb_request {
 		struct xb_import_request import;
 		struct xb_restore_request restore;
 		struct xb_scope_request scope;
+		struct xb_limit limit_add;
+		const char *limit_del; /* its name */
 	};
 };
 

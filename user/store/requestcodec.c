@@ -165,6 +165,26 @@ static void pass_scope_of_list(struct codec *codec, struct xb_scope_request *sco
 	pass_scope(codec, &scope->scope);
 }
 
+static void pass_limit(struct codec *codec, struct xb_limit *limit)
+{
+	uint32_t of = limit->of;
+
+	if (codec->does == READS)
+		*limit = (struct xb_limit){0};
+	pass(codec, limit->name, sizeof(limit->name));
+	pass_flag(codec, &limit->counts);
+	pass(codec, &limit->bits4, sizeof(limit->bits4));
+	pass(codec, &limit->bits6, sizeof(limit->bits6));
+	pass_number(codec, &of, XB_LIMIT_UNITS - 1);
+	limit->of = of;
+	pass(codec, &limit->period, sizeof(limit->period));
+	pass(codec, &limit->rate, sizeof(limit->rate));
+	pass(codec, &limit->burst, sizeof(limit->burst));
+	pass(codec, &limit->capacity, sizeof(limit->capacity));
+	pass_scope(codec, &limit->scope);
+	codec->wrong |= !xb_limit_is_sound(limit);
+}
+
 static void pass_rotate(struct codec *codec, struct xb_rotate_request *rotate)
 {
 	pass_factor(codec, &rotate->rate, 0, 1);
@@ -272,6 +292,10 @@ static void pass_request(struct codec *codec, struct xb_request *request)
 		return pass_restore(codec, &request->restore);
 	case XB_REQUEST_SCOPE:
 		return pass_scope_of_list(codec, &request->scope);
+	case XB_REQUEST_LIMIT_ADD:
+		return pass_limit(codec, &request->limit_add);
+	case XB_REQUEST_LIMIT_DEL:
+		return pass_text(codec, &request->limit_del);
 	case XB_REQUEST_NONE:
 	case XB_REQUEST_KINDS:
 		break;

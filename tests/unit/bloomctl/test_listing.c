@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the lists of an entry mean for packets: for which services they hold, what is said of those
- * that hold for others, and which of them a drop is told of. */
+ * that hold for others, and which of them a drop is told of, or which limit. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "bloomctl/blame.h"
 #include "bloomctl/holding.h"
 #include "model/verdict.h"
+#include "store/limits.h"
 #include "store/listclass.h"
 #include "support/cmocka.h"
 #include "support/listed.h"
@@ -192,6 +193,33 @@ TEST(a_wider_entry_may_be_why)
 	list_for(NETWORK, "mail", "tcp/25", XB_DOMAIN_DROP);
 	assert_string_equal(told(XB_LISTED_IPV4_PREFIX, IPPROTO_TCP, 25), NETWORK " all");
 	assert_string_equal(told(XB_SCOPED_DROPPED, IPPROTO_TCP, 25), ADDRESS " mail");
+}
+
+static const char *limit_of(uint8_t number)
+{
+	static char name[XB_LIMIT_NAME];
+
+	assert_int_equal(blame_limit(txn, number, name), 0);
+	return name;
+}
+
+TEST(a_limit_has_its_name)
+{
+	struct xb_limit limit = {
+		.bits4 = 32, .bits6 = 64, .period = 1, .rate = 10, .burst = 5, .capacity = 1};
+	bool found;
+
+	assert_string_equal(limit_of(1), "");
+	strcpy(limit.name, "web");
+	assert_int_equal(xb_limits_put(txn, &limit), 0);
+	strcpy(limit.name, "mail");
+	assert_int_equal(xb_limits_put(txn, &limit), 0);
+	assert_int_equal(xb_limits_remove(txn, "web", &found), 0);
+	assert_string_equal(limit_of(0), "");
+	assert_string_equal(limit_of(1), "");
+	assert_string_equal(limit_of(2), "mail");
+	assert_string_equal(limit_of(XB_LIMITS), "");
+	assert_string_equal(limit_of(UINT8_MAX), "");
 }
 
 EACH_TEST(begin_txn, end_txn);

@@ -96,6 +96,68 @@ TEST(there_and_back)
 	restores(text, &restore, text);
 }
 
+#define LIMIT_OF(name, to, more) "{\"limit\":\"" name "\",\"to\":\"" to "\"" more "}\n"
+#define DNS                                                                                        \
+	LIMIT_OF("dns", "udp/53",                                                                  \
+		 ",\"rate\":\"100/m\",\"burst\":7,\"of\":\"queries\",\"per4\":24,\"per6\":48,"     \
+		 "\"over\":\"count\",\"capacity\":1000")
+#define WEB(rate)                                                                                  \
+	LIMIT_OF("web", "tcp/80,tcp/443",                                                          \
+		 ",\"rate\":\"" rate "\",\"burst\":40,\"of\":\"packets\",\"per4\":32,\"per6\":64," \
+		 "\"over\":\"drop\",\"capacity\":16384")
+
+static uint32_t limit_number(const char *name)
+{
+	struct xb_limits_wanted wanted;
+
+	assert_int_equal(xb_limits_get(txn, &wanted), 0);
+	return xb_limits_find(&wanted, name);
+}
+
+/* The limits of the text take the place of those that there were; one that stays keeps its number,
+ * and what the text does not say of one is as it is by itself. */
+TEST(limits)
+{
+	struct xb_restore restore = {0};
+
+	restores(HEAD_OF(1) DNS WEB("20/s") ONE, &restore, HEAD_OF(1) DNS WEB("20/s") ONE);
+	assert_int_equal(limit_number("dns"), 1);
+	assert_int_equal(limit_number("web"), 2);
+	assert_int_equal(restore_text(HEAD_OF(1) LIMIT_OF("new", "icmp", ",\"rate\":\"5/h\"")
+					      ONE WEB("21/s"),
+				      &restore),
+			 0);
+	must_be(HEAD_OF(1) LIMIT_OF("new", "icmp",
+				    ",\"rate\":\"5/h\",\"burst\":5,\"of\":\"packets\","
+				    "\"per4\":32,\"per6\":64,\"over\":\"drop\","
+				    "\"capacity\":16384") WEB("21/s") ONE);
+	assert_int_equal(limit_number("web"), 2);
+	assert_int_equal(limit_number("dns"), 0);
+	restores(HEAD_OF(1) ONE, &restore, HEAD_OF(1) ONE);
+}
+
+/* Each of fifteen gives way to another one. */
+TEST(all_limits_change)
+{
+	struct xb_restore restore = {0};
+	char text[4096];
+
+	for (int round = 0; round < 2; round++) {
+		size_t used = (size_t)snprintf(text, sizeof(text), "%s", HEAD_OF(0));
+
+		for (int i = 1; i < XB_LIMITS; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+						 "{\"limit\":\"l%d\",\"to\":\"tcp/%d\","
+						 "\"rate\":\"1/s\"}\n",
+						 100 * round + i, i);
+		assert_int_equal(restore_text(text, &restore), 0);
+	}
+	assert_int_equal(limit_number("l115"), 15);
+	strcat(text, LIMIT_OF("more", "icmp", ",\"rate\":\"1/s\""));
+	assert_int_equal(restore_text(text, &restore), -EINVAL);
+	assert_string_equal(xb_error_message(), "text:17: there can be 15 limits, and no more");
+}
+
 #define ORIGINS_OF(list, names)                                                                    \
 	"{\"list\":\"" list "\",\"verdict\":\"drop\",\"origins\":" names "}\n"
 
@@ -246,6 +308,8 @@ TEST(an_earlier_version)
 		"\"http\":[]},\"answer_limit\":1000,\"memberships\":1}\n" ONE);
 }
 
+#define RATE ",\"rate\":\"5/s\""
+
 /* Texts that are refused, and how. */
 static const struct refusal {
 	const char *text, *message;
@@ -272,6 +336,30 @@ static const struct refusal {
 	{HEAD_OF(1) ONE ORIGINS_OF("feed", "[\"me\"]"), "text:3: unknown origin 'me': import, "},
 	{HEAD_OF(1) ONE "{\"origins\":[]}\n", "text:3: an origin needs a \"list\""},
 	{HEAD_OF(1) ONE "{\"interface\":\"a/b\"}\n", "text:3: "},
+	{HEAD_OF(1) ONE "{\"limit\":5}\n", "text:3: \"limit\" is not a string"},
+	{HEAD_OF(1) ONE "{\"limit\":\"a\",\"to\":\"all\"}\n",
+	 "text:3: a limit needs \"to\" and \"rate\""},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", ",\"rate\":5"), "text:3: \"rate\" is not a string"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", ",\"rate\":\"5\""), "text:3: '5' is no rate"},
+	{HEAD_OF(1) ONE LIMIT_OF("a b", "all", RATE), "text:3: 'a b' is no name of a limit"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "tcp/0", RATE), "text:3: 'tcp/0' is not a service"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"of\":\"x\""), "text:3: nothing is counted"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"over\":\"x\""), "text:3: packets over"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"burst\":0"),
+	 "text:3: \"burst\" is out of range"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"burst\":\"5\""),
+	 "text:3: \"burst\" is out of range"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"burst\":1048577"), "text:3: a burst is 1 to"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"capacity\":-1"),
+	 "text:3: \"capacity\" is out of range"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"capacity\":100000001"),
+	 "text:3: a capacity is 1 to"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"per4\":25"), "text:3: \"per4\" is 32 or 24"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"per6\":320"), "text:3: \"per6\" is 64 or 48"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"per\":24"),
+	 "text:3: unknown key \"per\"; here are known: limit to rate burst of per4 per6"},
+	{HEAD_OF(1) LIMIT_OF("a", "all", RATE) LIMIT_OF("a", "udp", RATE) ONE,
+	 "text:3: a second limit a"},
 	{HEAD_OF(2) ONE "{\"list\":\"feed\"}\n",
 	 "text:3: a line needs \"entry\" or \"allow\" and \"list\", or \"interface\""},
 	{HEAD_OF(2) ONE "{\"entry\":\"192.0.2.2\",\"list\":\"feed\",\"added\":-1}\n",

@@ -5,6 +5,7 @@
 #include "model/bogon.h"
 #include "model/comment.h"
 #include "model/idn.h"
+#include "model/limit.h"
 #include "model/nameports.h"
 #include "model/scope.h"
 #include "support/rows.h"
@@ -96,6 +97,79 @@ static int take_scope(const char *text, size_t size, char found[ROWS_ROOM])
 	return 0;
 }
 
+/* "100/s of 1 s": the period stands behind it. */
+static int take_rate(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	struct xb_limit limit = {0}, again = {0};
+	char shown[XB_LIMIT_RATE_TEXT];
+	int error = xb_limit_parse_rate(text, &limit.rate, &limit.period);
+
+	if (error)
+		return error;
+	assert_int_equal(xb_limit_parse_rate(xb_limit_format_rate(&limit, shown), &again.rate,
+					     &again.period),
+			 0);
+	assert_int_equal(again.rate, limit.rate);
+	assert_int_equal(again.period, limit.period);
+	sprintf(found, "%s of %u s", shown, limit.period);
+	return 0;
+}
+
+static int take_burst(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	uint64_t number;
+	int error = xb_limit_parse_number(text, "burst", &number);
+
+	if (!error)
+		sprintf(found, "%llu", (unsigned long long)number);
+	return error;
+}
+
+static int take_per(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	struct xb_limit limit = xb_limit_defaults;
+	int error = xb_limit_parse_per(text, &limit);
+
+	sprintf(found, "%u,%u", limit.bits4, limit.bits6);
+	return error;
+}
+
+static int take_limit(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	char name[XB_LIMIT_NAME + 1];
+	int error;
+
+	memset(name, 'z', sizeof(name));
+	error = xb_limit_parse_name(text, name);
+	if (error)
+		return error;
+	assert_int_equal(name[XB_LIMIT_NAME], 'z');
+	for (size_t i = size; i < XB_LIMIT_NAME; i++)
+		assert_int_equal(name[i], 0);
+	strcpy(found, name);
+	return 0;
+}
+
+static int take_unit(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	enum xb_limit_unit of;
+	int error = xb_limit_parse_unit(text, &of);
+
+	if (!error)
+		sprintf(found, "%d %s", of, xb_limit_units[of]);
+	return error;
+}
+
+static int take_over(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	struct xb_limit limit = {0};
+	int error = xb_limit_parse_over(text, &limit.counts);
+
+	if (!error)
+		strcpy(found, xb_limit_over(&limit));
+	return error;
+}
+
 static int take_comment(const char *text, size_t size, char found[ROWS_ROOM])
 {
 	strcpy(found, "taken");
@@ -159,6 +233,9 @@ static const struct {
 	{"bogon", take_bogon, false},  {"idn", take_idn, true},
 	{"ports", take_ports, true},   {"scope", take_scope, true},
 	{"inside", take_inside, true}, {"within", take_within, true},
+	{"rate", take_rate, true},     {"burst", take_burst, true},
+	{"per", take_per, true},       {"limit", take_limit, true},
+	{"unit", take_unit, true},     {"over", take_over, true},
 };
 
 /* In memory of its own: the sanitizer sees any byte that is read behind the end. */

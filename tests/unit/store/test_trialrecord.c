@@ -65,6 +65,26 @@ static const struct xb_request requests[] = {
 	{.kind = XB_REQUEST_SCOPE,
 	 .scope = {"spam", {2, {{XB_SERVICE_TCP, 25, 25}, {XB_SERVICE_UDP, 6000, 6063}}}}},
 	{.kind = XB_REQUEST_SCOPE, .scope = {"spam", {0}}},
+	{.kind = XB_REQUEST_LIMIT_ADD,
+	 .limit_add = {.name = "a-name-of-32-characters-or-bytes",
+		       .counts = true,
+		       .bits4 = 24,
+		       .bits6 = 48,
+		       .of = XB_LIMIT_QUERIES,
+		       .period = 3600,
+		       .rate = 100,
+		       .burst = 7,
+		       .capacity = 1000,
+		       .scope = {2, {{XB_SERVICE_TCP, 53, 53}, {XB_SERVICE_UDP, 53, 53}}}}},
+	{.kind = XB_REQUEST_LIMIT_ADD,
+	 .limit_add = {.name = "x",
+		       .bits4 = 32,
+		       .bits6 = 64,
+		       .period = 1,
+		       .rate = 1,
+		       .burst = 1,
+		       .capacity = 1}},
+	{.kind = XB_REQUEST_LIMIT_DEL, .limit_del = "x"},
 };
 
 #define COUNT (sizeof(requests) / sizeof(requests[0]))
@@ -124,6 +144,17 @@ static const struct {
 	FIELD(RESTORE, restore.interfaces),
 	TEXT(SCOPE, scope.list),
 	FIELD(SCOPE, scope.scope),
+	FIELD(LIMIT_ADD, limit_add.name),
+	FIELD(LIMIT_ADD, limit_add.counts),
+	FIELD(LIMIT_ADD, limit_add.bits4),
+	FIELD(LIMIT_ADD, limit_add.bits6),
+	FIELD(LIMIT_ADD, limit_add.of),
+	FIELD(LIMIT_ADD, limit_add.period),
+	FIELD(LIMIT_ADD, limit_add.rate),
+	FIELD(LIMIT_ADD, limit_add.burst),
+	FIELD(LIMIT_ADD, limit_add.capacity),
+	FIELD(LIMIT_ADD, limit_add.scope),
+	TEXT(LIMIT_DEL, limit_del),
 };
 
 static bool is_same_field(const uint8_t *one, const uint8_t *other, size_t size)
@@ -290,6 +321,12 @@ static char *const too_long[] = {long_name}, *const empty[] = {no_name};
 		.kind = XB_REQUEST_IMPORT, .import = {.file = "a", .judges = true, __VA_ARGS__ }   \
 	}
 
+/* In the order of the structure, without what stands behind the capacity. */
+#define LIMIT(name, ...)                                                                           \
+	{                                                                                          \
+		.kind = XB_REQUEST_LIMIT_ADD, .limit_add = { name, __VA_ARGS__ }                   \
+	}
+
 TEST(what_no_request_has)
 {
 	const struct xb_request rows[] = {
@@ -315,6 +352,20 @@ TEST(what_no_request_has)
 		IMPORT_WITH(.list = "b", .verdict = XB_DOMAIN_VERDICTS),
 		IMPORT_WITH(.list = "b", .factor = 0.5),
 		IMPORT_WITH(.list = NULL),
+		LIMIT("", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1),
+		LIMIT("a b", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1),
+		LIMIT("x", false, 25, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1),
+		LIMIT("x", false, 32, 0, XB_LIMIT_PACKETS, 1, 1, 1, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_UNITS, 1, 1, 1, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 2, 1, 1, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 0, 1, 1, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 0, 1, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 0, 1),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 0),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1,
+		      {1, {{XB_SERVICE_PROTOCOLS, 25, 25}}}),
+		{.kind = XB_REQUEST_LIMIT_DEL},
+		{.kind = XB_REQUEST_LIMIT_DEL, .limit_del = ""},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

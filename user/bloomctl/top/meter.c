@@ -26,6 +26,7 @@ struct reading {
 	struct xb_count_table counts;
 	struct xb_topname *names; /* by name */
 	size_t name_count;
+	struct xb_limit_figures limits;
 };
 
 struct meter {
@@ -34,7 +35,7 @@ struct meter {
 	bool watching; /* drops is open */
 	char why_not[128];
 	struct tally tally;
-	struct reading before;
+	struct reading before, now;
 };
 
 static void free_reading(struct reading *reading)
@@ -78,11 +79,26 @@ void meter_wait(struct meter *meter)
 	}
 }
 
+/* The rest is there without the store: what cannot be read of it is left out. */
+static int read_limits(const char *state, const struct xb_anchor *anchor,
+		       struct xb_limit_figures *limits)
+{
+	struct xb_storeview view;
+	int error = 0;
+
+	if (xb_storeview_glance(state, &view))
+		xb_error_clear();
+	else
+		error = xb_limit_figures_read(anchor, &view, limits);
+	xb_storeview_free(&view);
+	return error;
+}
+
 /* Looks for the anchor each time: it is another one after a detach and an attach. */
-static int read_now(const char *pins, struct reading *reading)
+static int read_now(const struct xb_paths *paths, struct reading *reading)
 {
 	struct xb_anchor anchor;
-	int error = xb_anchor_open(pins, &anchor);
+	int error = xb_anchor_open(paths->pins, &anchor);
 
 	*reading = (struct reading){.when = xb_clock()};
 	if (error)
@@ -92,6 +108,8 @@ static int read_now(const char *pins, struct reading *reading)
 	reading->when = xb_clock();
 	if (!error)
 		error = xb_topnames_read(&anchor, &reading->names, &reading->name_count);
+	if (!error)
+		error = read_limits(paths->state, &anchor, &reading->limits);
 	xb_anchor_close(&anchor);
 	if (reading->name_count)
 		qsort(reading->names, reading->name_count, sizeof(*reading->names),
@@ -177,6 +195,35 @@ static int compare_names(const struct reading *now, const struct reading *then,
 	return 0;
 }
 
+/* One that is new began at 0. */
+static struct xb_count over_before(const struct xb_limit_figure *now, const struct reading *then)
+{
+	for (uint32_t i = 0; i < then->limits.count; i++) {
+		const struct xb_limit_figure *figure = &then->limits.item[i];
+
+		if (!strcmp(figure->limit.name, now->limit.name) &&
+		    figure->over.packets <= now->over.packets &&
+		    figure->over.bytes <= now->over.bytes)
+			return figure->over;
+	}
+	return (struct xb_count){0};
+}
+
+static void compare_limits(const struct reading *now, const struct reading *then,
+			   struct meter_view *view)
+{
+	for (uint32_t i = 0; i < now->limits.count; i++) {
+		const struct xb_limit_figure *figure = &now->limits.item[i];
+		struct xb_count before = over_before(figure, then);
+
+		view->limits[view->limit_count++] = (struct meter_limit){
+			.limit = figure->limit,
+			.over = {figure->over.packets - before.packets,
+				 figure->over.bytes - before.bytes},
+		};
+	}
+}
+
 static uint64_t estimate(const struct meter_view *view, uint64_t seen)
 {
 	if (view->reported >= view->dropped)
@@ -204,8 +251,11 @@ static int find_entry(struct xb_txn *txn, struct meter_source *source)
 				      last->protocol, last->sport, last->dport);
 	struct xb_members members;
 	struct xb_covers covers;
-	int found = blame_find(txn, &blame, &last->source, &covers, &members);
+	int found;
 
+	if (last->reason == XB_LIMITED)
+		return blame_limit(txn, last->limit, source->limit);
+	found = blame_find(txn, &blame, &last->source, &covers, &members);
 	if (found > 0)
 		source->covered = blame_json(txn, &blame, &last->source, &covers.entry, members);
 	return found < 0 ? found : 0;
@@ -234,6 +284,7 @@ static int compare(struct meter *meter, const struct reading *now, struct meter_
 
 	view->seconds = (double)(now->when - meter->before.when) / XB_SECOND;
 	view->attached = now->attached;
+	compare_limits(now, &meter->before, view);
 	error = compare_counts(now, &meter->before, view);
 	if (!error)
 		error = compare_names(now, &meter->before, view);
@@ -246,20 +297,19 @@ static int compare(struct meter *meter, const struct reading *now, struct meter_
 
 int meter_read(struct meter *meter, struct meter_view *view)
 {
-	struct reading now;
 	int error;
 
 	*view = (struct meter_view){0};
 	xb_patience_renew();
-	error = read_now(meter->paths->pins, &now);
+	error = read_now(meter->paths, &meter->now);
 	if (!error)
-		error = compare(meter, &now, view);
+		error = compare(meter, &meter->now, view);
 	if (error) {
-		free_reading(&now);
+		free_reading(&meter->now);
 		return error;
 	}
 	free_reading(&meter->before);
-	meter->before = now;
+	meter->before = meter->now;
 	if (!meter->watching)
 		watch(meter);
 	error = xb_feed_states_read(meter->paths->state, &view->feeds, &view->feed_count);
@@ -286,7 +336,7 @@ int meter_open(const struct xb_paths *paths, struct meter **out)
 		return xb_out_of_memory();
 	meter->paths = paths;
 	watch(meter);
-	error = read_now(paths->pins, &meter->before);
+	error = read_now(paths, &meter->before);
 	if (!error)
 		return 0;
 	meter_close(meter);

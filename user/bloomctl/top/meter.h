@@ -18,6 +18,12 @@
 struct meter_source {
 	struct tally_source tally; /* packets: estimated, if not all drops were reported */
 	json_t *covered;	   /* {"entry", "lists"}, see display_entry_json() */
+	char limit[XB_LIMIT_NAME]; /* that its last packet was over; empty: none */
+};
+
+struct meter_limit {
+	struct xb_limit limit;
+	struct xb_count over; /* since the last reading */
 };
 
 struct meter_interface {
@@ -42,6 +48,8 @@ struct meter_view {
 	size_t source_count;
 	struct xb_topname names[METER_MOST]; /* packets: since the last reading */
 	size_t name_count;
+	struct meter_limit limits[XB_LIMITS];
+	size_t limit_count;
 	struct xb_feed_state *feeds;
 	size_t feed_count;
 };

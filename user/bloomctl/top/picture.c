@@ -14,7 +14,7 @@
 #include "model/policy.h"
 
 #define TWO_PANELS    120 /* columns */
-#define LEFT	      4	  /* tables in the left one */
+#define LEFT	      5	  /* tables in the left one */
 #define GAP	      2	  /* columns between panels, and between a row's texts */
 #define PROBLEM_LINES 3
 #define ROOMY	      60 /* columns for long texts in the bars */
@@ -352,7 +352,8 @@ static int natural_width(const struct table *const *tables, size_t count)
 static void draw_two_panels(const struct table *tables, const struct area *area)
 {
 	const struct table *left[LEFT] = {&tables[TABLE_INTERFACES], &tables[TABLE_REASONS],
-					  &tables[TABLE_LISTS], &tables[TABLE_FEEDS]};
+					  &tables[TABLE_LIMITS], &tables[TABLE_LISTS],
+					  &tables[TABLE_FEEDS]};
 	const struct table *right[] = {&tables[TABLE_SOURCES], &tables[TABLE_NAMES]};
 	struct area panel = *area;
 	int width = natural_width(left, LEFT);

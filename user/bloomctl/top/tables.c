@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "bloomctl/display.h"
+#include "engine/limitjson.h"
 #include "model/reason.h"
 #include "model/verdict.h"
 
@@ -24,6 +25,11 @@ static const struct table empty[TABLES] = {
 				       {.title = "packets/s", .width = NUMBER},
 				       {.title = "bits/s", .width = NUMBER},
 				       {.title = "verdict", .width = NUMBER}}},
+	[TABLE_LIMITS] = {.columns = {{.title = "over limit", .width = 0},
+				      {.title = "packets/s", .width = NUMBER},
+				      {.title = "bits/s", .width = NUMBER},
+				      {.title = "verdict", .width = NUMBER},
+				      {.title = "limit", .width = 0}}},
 	[TABLE_SOURCES] = {.columns = {{.title = "source dropped", .width = 0},
 				       {.title = "packets/s", .width = NUMBER},
 				       {.title = "share", .width = NUMBER},
@@ -148,6 +154,24 @@ static int add_reasons(const struct meter_view *view, struct table *table)
 	return 0;
 }
 
+static int add_limits(const struct meter_view *view, struct table *table)
+{
+	for (size_t i = 0; i < view->limit_count; i++) {
+		const struct meter_limit *one = &view->limits[i];
+		struct table_row *row = add_row(table, one->limit.name);
+		char text[XB_LIMIT_TEXT];
+
+		if (!row)
+			return -1;
+		put_rates(row, 1, view, one->over);
+		snprintf(row->cell[3], TABLE_CELL, "%s", xb_limit_over(&one->limit));
+		snprintf(row->cell[4], TABLE_CELL, "%s", xb_limit_describe(&one->limit, text));
+		sort_by(row, view, one->over);
+		row->style = one->limit.counts ? SCREEN_GOOD : SCREEN_BAD;
+	}
+	return 0;
+}
+
 /* "192.0.2.0/24 spamhaus, own "why it is there"". */
 static void put_lists(char *cell, const json_t *covered, const char *source)
 {
@@ -188,6 +212,8 @@ static int add_source(const struct meter_view *view, const struct meter_source *
 	snprintf(row->cell[3], TABLE_CELL, "%s", display_interface(source->tally.ifindex, name));
 	if (source->covered)
 		put_lists(row->cell[4], source->covered, text);
+	else if (*source->limit)
+		snprintf(row->cell[4], TABLE_CELL, "limit %s", source->limit);
 	else
 		snprintf(row->cell[4], TABLE_CELL, "%s", xb_reason_name(source->tally.reason));
 	return 0;
@@ -302,8 +328,9 @@ int tables_make(const struct meter_view *view, enum table_order order, struct ta
 {
 	static int (*const add[TABLES])(const struct meter_view *, struct table *) = {
 		[TABLE_INTERFACES] = add_interfaces, [TABLE_REASONS] = add_reasons,
-		[TABLE_SOURCES] = add_sources,	     [TABLE_NAMES] = add_names,
-		[TABLE_LISTS] = add_lists,	     [TABLE_FEEDS] = add_feeds,
+		[TABLE_LIMITS] = add_limits,	     [TABLE_SOURCES] = add_sources,
+		[TABLE_NAMES] = add_names,	     [TABLE_LISTS] = add_lists,
+		[TABLE_FEEDS] = add_feeds,
 	};
 	static int (*const by[TABLE_ORDERS])(const void *, const void *) = {
 		[TABLE_BY_PACKETS] = by_packets,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A reading as tables of text: one for interfaces, reasons, sources, names, lists and feeds each.
- */
+/* A reading as tables of text: one for interfaces, reasons, limits, sources, names, lists and feeds
+ * each. */
 #ifndef XB_CLI_TOP_TABLES_H
 #define XB_CLI_TOP_TABLES_H
 
@@ -34,6 +34,7 @@ struct table {
 enum table_kind {
 	TABLE_INTERFACES,
 	TABLE_REASONS,
+	TABLE_LIMITS,
 	TABLE_SOURCES,
 	TABLE_NAMES,
 	TABLE_LISTS,

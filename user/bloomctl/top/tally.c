@@ -49,6 +49,7 @@ int tally_add(struct tally *tally, const struct xb_drop *drop)
 	slot->packets++;
 	slot->ifindex = drop->ifindex;
 	slot->reason = drop->reason;
+	slot->limit = drop->limit;
 	slot->protocol = drop->protocol;
 	slot->sport = drop->sport;
 	slot->dport = drop->dport;

@@ -13,7 +13,7 @@ struct tally_source {
 	struct xb_entry source; /* kind 0: nothing is here */
 	uint64_t packets;
 	uint32_t ifindex; /* of its last drop, as the reason */
-	uint8_t reason;
+	uint8_t reason, limit;
 	uint8_t protocol; /* the same; with ports in network byte order, 0: not told */
 	uint16_t sport, dport;
 };

@@ -2,6 +2,7 @@
 #include "bloomctl/top/topjson.h"
 
 #include "bloomctl/display.h"
+#include "engine/settingsjson.h"
 #include "model/policy.h"
 #include "model/reason.h"
 
@@ -65,8 +66,21 @@ static json_t *source_json(const struct meter_view *view, const struct meter_sou
 		display_interface(tally->ifindex, name), "ifindex", (json_int_t)tally->ifindex,
 		"reason", xb_reason_name(tally->reason));
 
+	if (tally->reason == XB_LIMITED)
+		json_object_set_new(object, "limit",
+				    *source->limit ? json_string(source->limit) : json_null());
 	return named(object, source->covered ? json_incref(source->covered)
 					     : json_pack("{s:n,s:[]}", "entry", "lists"));
+}
+
+static json_t *limits_json(const struct meter_view *view)
+{
+	json_t *limits = json_array();
+
+	for (size_t i = 0; i < view->limit_count; i++)
+		json_array_append_new(limits, named(xb_limit_json("name", &view->limits[i].limit),
+						    count_json(view, view->limits[i].over)));
+	return limits;
 }
 
 static json_t *sources_json(const struct meter_view *view)
@@ -106,12 +120,12 @@ json_t *top_json(const struct meter_view *view)
 {
 	const struct xb_health *health = &view->health;
 
-	return json_pack("{s:f,s:b,s:o,s:s,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds",
-			 view->seconds, "ok", !health->problems.count, "problems",
-			 display_problems_json(&health->problems), "policy",
-			 xb_policy_name(health->policy), "interfaces", interfaces_json(view),
-			 "reasons", reasons_json(view, &view->reasons), "dropped",
-			 (json_int_t)view->dropped, "reported", (json_int_t)view->reported,
-			 "sources", sources_json(view), "names", names_json(view), "lists",
-			 display_lists_json(&health->store), "feeds", feeds_json(view));
+	return json_pack(
+		"{s:f,s:b,s:o,s:s,s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds", view->seconds,
+		"ok", !health->problems.count, "problems", display_problems_json(&health->problems),
+		"policy", xb_policy_name(health->policy), "interfaces", interfaces_json(view),
+		"reasons", reasons_json(view, &view->reasons), "limits", limits_json(view),
+		"dropped", (json_int_t)view->dropped, "reported", (json_int_t)view->reported,
+		"sources", sources_json(view), "names", names_json(view), "lists",
+		display_lists_json(&health->store), "feeds", feeds_json(view));
 }

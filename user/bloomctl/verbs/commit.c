@@ -12,7 +12,8 @@ static const struct verb *const makers[XB_REQUEST_KINDS] = {
 	[XB_REQUEST_ATTACH] = &verb_attach,   [XB_REQUEST_POLICY] = &verb_policy,
 	[XB_REQUEST_VERDICT] = &verb_verdict, [XB_REQUEST_ROTATE] = &verb_rotate,
 	[XB_REQUEST_IMPORT] = &verb_import,   [XB_REQUEST_RESTORE] = &verb_restore,
-	[XB_REQUEST_SCOPE] = &verb_scope,
+	[XB_REQUEST_SCOPE] = &verb_scope,     [XB_REQUEST_LIMIT_ADD] = &verb_limit,
+	[XB_REQUEST_LIMIT_DEL] = &verb_limit,
 };
 
 static int make(struct cli *cli, const struct xb_trial *trial)

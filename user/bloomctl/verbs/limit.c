@@ -1,14 +1,162 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl limit: how many queries for listed domains are answered. */
+/* bloomctl limit: how much each source may send, and how many queries for listed domains are
+ * answered. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "bloomctl/cli.h"
+#include "bloomctl/limitlist.h"
+#include "bloomctl/rollback.h"
+#include "cli/suggest.h"
+#include "engine/limiting.h"
+#include "engine/settingsjson.h"
 #include "engine/writepath.h"
 
-static int body(struct xb_writer *writer, void *context)
+/* --- add and del --- */
+
+static int make_add(struct cli *cli)
+{
+	if (xb_limit_wish(&cli->paths, cli->wish, cli->written))
+		return cli_fail();
+	if (cli->json)
+		return cli_json(cli, xb_limit_json("name", &cli->wish->request->limit_add));
+	return EXIT_DONE;
+}
+
+static int make_del(struct cli *cli)
+{
+	int error = xb_limit_wish(&cli->paths, cli->wish, cli->written);
+
+	if (error)
+		return cli_fail(), error == 1 ? EXIT_ABSENT : exitcode_of_error();
+	if (cli->json)
+		return cli_json(cli, json_pack("{s:s}", "deleted", cli->wish->request->limit_del));
+	return EXIT_DONE;
+}
+
+static int make(struct cli *cli)
+{
+	return cli->wish->request->kind == XB_REQUEST_LIMIT_ADD ? make_add(cli) : make_del(cli);
+}
+
+static const struct option_spec add_options[] = {
+	{"to", "SERVICE,...|all", 't', .help = "count packets to these services", .needed = true},
+	{"rate", "NUMBER/TIME", 'r', .help = "what each source may send, as 100/s, 10/m or 5k/h",
+	 .needed = true},
+	{"burst", "AMOUNT", 'b', .help = "what it may send at once (default: that of 2 s)"},
+	{"per", "BITS,...", 'p', .help = "bits of an address that are the source (default 32,64)"},
+	{"of", "packets|bytes|connections|queries", 'o',
+	 .help = "what is counted (default packets)"},
+	{"over", "drop|count", 'v',
+	 .help = "what becomes of packets over the limit (default drop)"},
+	{"capacity", "SOURCES", 'c',
+	 .help = "sources over their rate at once to expect (default 16384)"},
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int take_option(const struct cli *cli, int option, struct xb_limit *limit)
+{
+	switch (option) {
+	case 't':
+		return xb_scope_parse(optarg, &limit->scope) ? cli_fail() : EXIT_DONE;
+	case 'r':
+		return xb_limit_parse_rate(optarg, &limit->rate, &limit->period) ? cli_fail()
+										 : EXIT_DONE;
+	case 'b':
+		return xb_limit_parse_number(optarg, "burst", &limit->burst) ? cli_fail()
+									     : EXIT_DONE;
+	case 'p':
+		return xb_limit_parse_per(optarg, limit) ? cli_fail() : EXIT_DONE;
+	case 'o':
+		return xb_limit_parse_unit(optarg, &limit->of) ? cli_fail() : EXIT_DONE;
+	case 'v':
+		return xb_limit_parse_over(optarg, &limit->counts) ? cli_fail() : EXIT_DONE;
+	case 'c':
+		return cli_number(cli, "--capacity", optarg, 1, XB_LIMIT_CAPACITY_MAX,
+				  &limit->capacity)
+			       ? EXIT_DONE
+			       : EXIT_USAGE;
+	}
+	return EXIT_USAGE;
+}
+
+static int run_add(struct cli *cli, int argc, char **argv)
+{
+	struct xb_request request = {.kind = XB_REQUEST_LIMIT_ADD, .limit_add = xb_limit_defaults};
+	struct xb_limit *limit = &request.limit_add;
+	bool serves = false;
+	int option, code;
+
+	argc--, argv++;
+	while ((option = cli_option(cli, argc, argv, add_options)) != -1) {
+		code = take_option(cli, option, limit);
+		if (code)
+			return code;
+		serves |= option == 't';
+	}
+	if (argc - optind != 1)
+		return cli_usage(cli, "limit add takes a name");
+	if (!serves || !limit->rate)
+		return cli_usage(cli, "limit add needs --to and --rate");
+	if (xb_limit_parse_name(argv[optind], limit->name) || xb_limit_complete(limit))
+		return cli_fail();
+	cli->wish->request = &request;
+	return make_add(cli);
+}
+
+static const struct option_spec del_options[] = {
+	ROLLBACK_OPTION,
+	{0},
+};
+
+static int run_del(struct cli *cli, int argc, char **argv)
+{
+	struct xb_request request = {.kind = XB_REQUEST_LIMIT_DEL};
+	char name[XB_LIMIT_NAME];
+
+	argc--, argv++;
+	if (cli_option(cli, argc, argv, del_options) != -1)
+		return EXIT_USAGE;
+	if (argc - optind != 1)
+		return cli_usage(cli, "limit del takes the name of a limit");
+	if (xb_limit_parse_name(argv[optind], name))
+		return cli_fail();
+	request.limit_del = name;
+	cli->wish->request = &request;
+	return make_del(cli);
+}
+
+/* --- list and reset --- */
+
+static int run_list(struct cli *cli, int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 2)
+		return cli_usage(cli, "limit list takes no arguments");
+	return limitlist(cli);
+}
+
+static int run_reset(struct cli *cli, int argc, char **argv)
+{
+	uint32_t limits;
+	int error;
+
+	(void)argv;
+	if (argc > 2)
+		return cli_usage(cli, "limit reset takes no arguments");
+	error = xb_limits_reset(&cli->paths, &limits);
+	if (error)
+		return cli_fail(), error == 1 ? EXIT_ABSENT : exitcode_of_error();
+	return cli->json ? cli_json(cli, json_pack("{s:i}", "reset", (int)limits)) : EXIT_DONE;
+}
+
+/* --- answers --- */
+
+static int set_answers(struct xb_writer *writer, void *context)
 {
 	const uint32_t *limit = context;
 	struct xb_meta *meta = &writer->txn->meta;
@@ -31,7 +179,7 @@ static int answer(const struct cli *cli, uint32_t limit)
 	return cli_done(EXIT_DONE);
 }
 
-static int show(const struct cli *cli)
+static int show_answers(const struct cli *cli)
 {
 	uint32_t limit = XB_ANSWER_LIMIT;
 	struct xb_store *store;
@@ -44,7 +192,8 @@ static int show(const struct cli *cli)
 	return error && error != -ENOENT ? cli_fail() : answer(cli, limit);
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+/* argv[0]: the word in front of the number. */
+static int answers(struct cli *cli, int argc, char **argv)
 {
 	uint64_t number = 0;
 	uint32_t limit;
@@ -54,22 +203,93 @@ static int run(struct cli *cli, int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	if (argc > 1)
-		return cli_usage(cli, "limit takes a number of answers a second, or off");
+		return cli_usage(cli, "limit answers takes a number of answers a second, or off");
 	if (!argc)
-		return show(cli);
+		return show_answers(cli);
 	if (strcmp(argv[0], "off") &&
-	    !cli_number(cli, "limit", argv[0], 1, XB_ANSWER_LIMIT_MAX, &number))
+	    !cli_number(cli, "limit answers", argv[0], 1, XB_ANSWER_LIMIT_MAX, &number))
 		return EXIT_USAGE;
 	limit = (uint32_t)number;
-	if (xb_write(&cli->paths, 0, body, &limit, cli->written))
+	if (xb_write(&cli->paths, 0, set_answers, &limit, cli->written))
 		return cli_fail();
 	return cli->json ? answer(cli, limit) : EXIT_DONE;
 }
 
+static int run_answers(struct cli *cli, int argc, char **argv)
+{
+	return answers(cli, argc - 1, argv + 1);
+}
+
+static const struct verb limit_add_verb = {
+	.above = "limit",
+	.name = "add",
+	.operands = {{.name = "NAME"}},
+	.options = add_options,
+	.run = run_add,
+	.examples =
+		{"limit add dns --to udp/53 --rate 100/s --of queries",
+		 "limit add web --to tcp/80,tcp/443 --rate 20/s --of connections --rollback 60"},
+};
+
+static const struct verb limit_list_verb = {
+	.above = "limit",
+	.name = "list",
+	.run = run_list,
+	.examples = {"limit list", "-j limit list"},
+};
+
+static const struct verb limit_del_verb = {
+	.above = "limit",
+	.name = "del",
+	.operands = {{.name = "NAME", .offers = OFFER_LIMITS}},
+	.options = del_options,
+	.run = run_del,
+	.examples = {"limit del dns", "limit del dns --rollback 60"},
+};
+
+static const struct verb limit_reset_verb = {
+	.above = "limit",
+	.name = "reset",
+	.run = run_reset,
+	.examples = {"limit reset", "-j limit reset"},
+};
+
+static const struct verb limit_answers_verb = {
+	.above = "limit",
+	.name = "answers",
+	.operands = {{"ANSWERS|off", .optional = true}},
+	.run = run_answers,
+	.examples = {"limit answers", "limit answers 5000"},
+};
+
+static const struct verb *const below[] = {
+	&limit_add_verb,   &limit_list_verb,	&limit_del_verb,
+	&limit_reset_verb, &limit_answers_verb, NULL,
+};
+
+/* Before sources had limits, `limit` was about answers alone. */
+static bool is_of_answers(const char *word)
+{
+	return isdigit((unsigned char)*word) || !strcmp(word, "off");
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	const struct verb *verb = argc > 1 ? verb_find(below, argv[1]) : NULL;
+	char hint[SUGGEST_BYTES];
+
+	if (!verb && argc > 1 && !is_of_answers(argv[1]))
+		return cli_usage(cli, "unknown command 'limit %s'%s", argv[1],
+				 suggest_verb(below, argv[1], hint));
+	cli->verb = verb ? verb : &limit_answers_verb;
+	return verb ? verb->run(cli, argc, argv) : answers(cli, argc, argv);
+}
+
 const struct verb verb_limit = {
 	.name = "limit",
-	.summary = "set how many queries for listed domains each CPU answers a second",
-	.operands = {{"ANSWERS|off", .optional = true}},
+	.summary = "limit what each source may send, and how many queries are answered",
+	.below = below,
 	.run = run,
-	.examples = {"limit", "limit 5000"},
+	.make = make,
+	.examples = {"limit add dns --to udp/53 --rate 100/s", "limit list"},
 };

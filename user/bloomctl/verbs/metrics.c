@@ -64,7 +64,7 @@ static int read_figures(const struct cli *cli, struct xb_figures *figures)
 
 static int answer(const struct cli *cli, const char *path)
 {
-	struct xb_figures figures;
+	static struct xb_figures figures; /* too large for a stack */
 	int error = read_figures(cli, &figures);
 
 	if (!error && path)

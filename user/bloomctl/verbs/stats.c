@@ -16,11 +16,13 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/display.h"
 #include "engine/classfigures.h"
+#include "engine/limitjson.h"
 #include "model/reason.h"
 
 #define DEFAULT_NAMES 10
 #define NAMES_MAX     1000
 
+/* Too large for a stack. */
 struct table {
 	bool attached;
 	struct xb_count_table counts;
@@ -28,6 +30,7 @@ struct table {
 	size_t hit_count;
 	struct xb_storeview view;
 	struct xb_class_figures classes; /* of the lists in view */
+	struct xb_limit_figures limits;
 };
 
 static void free_table(struct table *table)
@@ -38,12 +41,16 @@ static void free_table(struct table *table)
 }
 
 /* The statistics are there without the store: what cannot be read of it is left out. */
-static int read_classes(const struct cli *cli, const struct xb_anchor *anchor, struct table *table)
+static int read_wanted(const struct cli *cli, const struct xb_anchor *anchor, struct table *table)
 {
-	if (!xb_storeview_glance(cli->paths.state, &table->view))
-		return xb_class_figures_read(anchor, &table->view, &table->classes);
-	xb_error_clear();
-	return 0;
+	int error;
+
+	if (xb_storeview_glance(cli->paths.state, &table->view)) {
+		xb_error_clear();
+		return 0;
+	}
+	error = xb_class_figures_read(anchor, &table->view, &table->classes);
+	return error ? error : xb_limit_figures_read(anchor, &table->view, &table->limits);
 }
 
 static int read_table(const struct xb_anchor *anchor, struct table *table, uint64_t names)
@@ -98,8 +105,9 @@ static int print_json(const struct cli *cli, const struct table *table)
 						"packets", (json_int_t)table->hits[i].packets));
 	for (size_t i = 0; i < table->classes.count; i++)
 		json_array_append_new(scopes, class_json(&table->view, &table->classes.item[i]));
-	return cli_json(cli, json_pack("{s:o,s:o,s:o}", "interfaces", interfaces, "scopes", scopes,
-				       "names", names));
+	return cli_json(cli,
+			json_pack("{s:o,s:o,s:o,s:o}", "interfaces", interfaces, "scopes", scopes,
+				  "limits", xb_limit_figures_json(&table->limits), "names", names));
 }
 
 static void print_names(const struct table *table)
@@ -175,6 +183,36 @@ static void print_classes(const struct table *table, const struct table *before)
 	}
 }
 
+static unsigned long long rate_over(const struct xb_limit_figure *now,
+				    const struct xb_limit_figures *before)
+{
+	for (uint32_t i = 0; i < before->count; i++) {
+		const struct xb_limit_figure *then = &before->item[i];
+
+		if (!strcmp(then->limit.name, now->limit.name) &&
+		    then->over.packets <= now->over.packets)
+			return now->over.packets - then->over.packets;
+	}
+	return now->over.packets;
+}
+
+static void print_limits(const struct table *table, const struct table *before)
+{
+	char text[XB_LIMIT_NAME + 16];
+
+	if (table->limits.count)
+		printf("%-29s %16s %20s%s\n", "over limits", "packets", "bytes",
+		       before ? "    packets/s" : "");
+	for (uint32_t i = 0; i < table->limits.count; i++) {
+		const struct xb_limit_figure *figure = &table->limits.item[i];
+		unsigned long long rate = before ? rate_over(figure, &before->limits) : 0;
+
+		snprintf(text, sizeof(text), "%-6s %s", xb_limit_over(&figure->limit),
+			 figure->limit.name);
+		print_counts(text, &figure->over, before ? &rate : NULL);
+	}
+}
+
 static int print_text(const struct table *table, const struct table *before)
 {
 	for (size_t i = 0; i < table->counts.count; i++) {
@@ -183,6 +221,7 @@ static int print_text(const struct table *table, const struct table *before)
 		print_row(row, before ? xb_counts_of(&before->counts, row->ifindex) : NULL);
 	}
 	print_classes(table, before);
+	print_limits(table, before);
 	print_names(table);
 	return cli_done(EXIT_DONE);
 }
@@ -205,7 +244,7 @@ static int read_now(const struct cli *cli, struct table *table, uint64_t names)
 	table->attached = true;
 	error = read_table(&anchor, table, names);
 	if (!error)
-		error = read_classes(cli, &anchor, table);
+		error = read_wanted(cli, &anchor, table);
 	xb_anchor_close(&anchor);
 	return error;
 }
@@ -222,10 +261,9 @@ static int print(const struct cli *cli, const struct table *now, const struct ta
 /* Looks for the anchor each time: it is another one after a detach and an attach. */
 static int watch(const struct cli *cli, uint64_t names)
 {
-	struct table before = {0};
+	static struct table before, now;
 
 	for (;;) {
-		struct table now;
 		int code;
 
 		if (read_now(cli, &now, names))
@@ -249,7 +287,7 @@ static const struct option_spec options[] = {
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct table table;
+	static struct table table;
 	uint64_t names = DEFAULT_NAMES;
 	bool watching = false;
 	int option, code;

@@ -11,6 +11,7 @@
 #include "bloomctl/display.h"
 #include "bloomctl/ontrial.h"
 #include "engine/health.h"
+#include "engine/limitjson.h"
 #include "engine/requesttext.h"
 #include "engine/settingsjson.h"
 #include "machine/lifelines.h"
@@ -228,7 +229,7 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 
 	return cli_json(
 		cli,
-		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:"
+		json_pack("{s:b,s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:"
 			  "f,s:I,s:I,s:o}",
 			  "ok", !exit_code(health), "problems",
 			  display_problems_json(&health->problems), "problem_details",
@@ -238,10 +239,11 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 			  xb_all_ports_json(meta->ports), "answer_limit",
 			  (json_int_t)meta->answer_limit, "interfaces", interfaces_json(health),
 			  "generation", generation_json(&health->filter), "lists",
-			  display_lists_json(store), "listed", listed_json(&meta->totals),
-			  "allowlist", allowlist_json(store), "fpr", xb_meta_rate(meta), "sequence",
-			  (json_int_t)meta->sequence, "expired", (json_int_t)store->expired,
-			  "reader", reader_json(&store->reader)));
+			  display_lists_json(store), "limits",
+			  xb_limit_figures_json(health->limits), "listed",
+			  listed_json(&meta->totals), "allowlist", allowlist_json(store), "fpr",
+			  xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence, "expired",
+			  (json_int_t)store->expired, "reader", reader_json(&store->reader)));
 }
 
 /* A count as printf wants it. */
@@ -397,6 +399,21 @@ static void print_lists(const struct xb_storeview *store)
 	}
 }
 
+static void print_limits(const struct xb_limit_figures *limits)
+{
+	char text[XB_LIMIT_TEXT];
+
+	if (limits->count)
+		puts("limits");
+	for (uint32_t i = 0; i < limits->count; i++) {
+		const struct xb_limit_figure *figure = &limits->item[i];
+
+		printf("  %-9s %s, over it: %s, %llu packets\n", figure->limit.name,
+		       xb_limit_describe(&figure->limit, text), xb_limit_over(&figure->limit),
+		       keys(figure->over.packets));
+	}
+}
+
 static void print_interfaces(const struct xb_health *health)
 {
 	const struct xb_interfaces *all = &health->interfaces;
@@ -454,6 +471,7 @@ static int answer_text(const struct xb_health *health)
 	print_known(health);
 	print_allowlist(store);
 	print_lists(store);
+	print_limits(health->limits);
 	print_reader(&store->reader);
 	return cli_done(EXIT_DONE);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "attach/anchor.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomctl/cli.h"
@@ -362,16 +363,46 @@ static int admitted_known(const struct view *view, const struct asked *asked,
 	return error == -ENOENT ? 0 : error;
 }
 
+/* Of all questions so far, those whose source was over a limit. */
+static int count_limited(const struct view *view, uint64_t *packets)
+{
+	struct xb_counts counts;
+	int error = xb_anchor_counts(&view->anchor, 0, &counts);
+
+	*packets = error ? 0 : counts.reason[XB_LIMITED].packets;
+	return error;
+}
+
+/* The question counts for limits as any packet of the source does. */
+static int ask_filter(const struct view *view, const struct xb_entry *source,
+		      enum xb_testrun_verdict *verdict, bool *limited)
+{
+	uint64_t before, after;
+	int error;
+
+	*limited = false;
+	if (!view->anchored)
+		return 0;
+	error = count_limited(view, &before);
+	if (!error)
+		error = xb_testrun(&view->anchor, source, view->to, verdict);
+	if (!error)
+		error = count_limited(view, &after);
+	*limited = !error && *verdict == XB_TESTRUN_DROP && after != before;
+	return error;
+}
+
 static int ask_source(const struct view *view, const struct asked *asked,
 		      enum xb_testrun_verdict *verdict, char room[WHY], const char **why)
 {
-	bool known = false;
-	int error =
-		view->anchored ? xb_testrun(&view->anchor, &asked->entry, view->to, verdict) : 0;
+	bool known = false, limited;
+	int error = ask_filter(view, &asked->entry, verdict, &limited);
 
 	if (!error)
 		error = admitted_known(view, asked, *verdict, &known);
-	*why = known ? "known" : source_reason(view, asked, *verdict, room);
+	*why = limited ? "over a limit"
+	       : known ? "known"
+		       : source_reason(view, asked, *verdict, room);
 	return error;
 }
 

@@ -61,7 +61,8 @@ struct told {
 	char time[32], interface[IF_NAMESIZE], number[8], ports[16];
 	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
 	const char *verdict, *protocol, *reason;
-	char name[XB_NAME_TEXT]; /* empty: the source was judged */
+	char name[XB_NAME_TEXT];   /* empty: the source was judged */
+	char limit[XB_LIMIT_NAME]; /* that it is over; empty: none, or one that is gone */
 	bool covered;
 	struct blame blame;
 	struct xb_entry asked; /* the source, or the name */
@@ -122,13 +123,17 @@ static void close_store(struct session *session)
 	session->opened = false;
 }
 
-static int find_entry(struct session *session, struct told *told)
+/* Or the limit. */
+static int find_entry(struct session *session, const struct xb_drop *drop, struct told *told)
 {
 	int error = session->opened ? 0 : open_store(session), found;
 
 	told->covered = false;
+	told->limit[0] = '\0';
 	if (error || !session->txn)
 		return error;
+	if (drop->reason == XB_LIMITED)
+		return blame_limit(session->txn, drop->limit, told->limit);
 	found = blame_find(session->txn, &told->blame, &told->asked, &told->covers, &told->members);
 	told->covered = found > 0;
 	return found < 0 ? found : 0;
@@ -195,7 +200,7 @@ static int put_in_words(struct session *session, const struct xb_drop *drop, str
 	find_name(drop, told);
 	told->blame =
 		blame_of(drop->reason, drop->family == 6, drop->protocol, drop->sport, drop->dport);
-	return find_entry(session, told);
+	return find_entry(session, drop, told);
 }
 
 static void print_cell(struct session *session, enum column column, const char *text)
@@ -231,7 +236,8 @@ static void print_entry(const struct session *session, const struct told *told)
 	if (*told->name)
 		printf(" %s", told->name);
 	if (!told->covered) {
-		printf(" -");
+		fputs(*told->limit ? " limit " : " -", stdout);
+		fputs(told->limit, stdout);
 		return;
 	}
 	xb_entry_format(&told->covers.entry, text);
@@ -275,6 +281,9 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 	json_object_set_new(object, "reason", json_string(told->reason));
 	if (*told->name)
 		json_object_set_new(object, "name", json_string(told->name));
+	if (drop->reason == XB_LIMITED)
+		json_object_set_new(object, "limit",
+				    *told->limit ? json_string(told->limit) : json_null());
 	failed = !object || !by || json_object_update(object, by);
 	if (!failed) {
 		json_dumpf(object, stdout, session->cli->pretty ? JSON_INDENT(2) : JSON_COMPACT);

@@ -7,6 +7,7 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "bloomd/feeds/feedsjson.h"
+#include "engine/limitjson.h"
 #include "engine/requesttext.h"
 #include "model/policy.h"
 #include "model/reason.h"
@@ -200,6 +201,7 @@ json_t *status_json(const struct look *look)
 	add(all, "listed", listed_json(&health->store.meta.totals));
 	add(all, "lists", lists_json(figures));
 	add(all, "scopes", scopes_json(figures));
+	add(all, "limits", xb_limit_figures_json(health->limits));
 	add(all, "filter", filter_json(figures));
 	add(all, "store_bytes", number(figures->store_bytes));
 	add(all, "overdue", number(figures->overdue));

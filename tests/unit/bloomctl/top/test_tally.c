@@ -124,11 +124,13 @@ TEST(the_last_drop_tells)
 
 	assert_int_equal(tally_add(&tally, &drop), 0);
 	drop.ifindex = 9;
-	drop.reason = XB_NAME_DROPPED;
+	drop.reason = XB_LIMITED;
+	drop.limit = 15;
 	assert_int_equal(tally_add(&tally, &drop), 0);
 	assert_int_equal(tally_take(&tally, taken, 1), 1);
 	assert_int_equal(taken[0].ifindex, 9);
-	assert_int_equal(taken[0].reason, XB_NAME_DROPPED);
+	assert_int_equal(taken[0].reason, XB_LIMITED);
+	assert_int_equal(taken[0].limit, 15);
 }
 
 /* So many sources that there is no room for the last ones: all drops are counted, and who came

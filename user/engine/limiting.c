@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/limiting.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "engine/writepath.h"
+#include "filter/inforce.h"
+#include "filter/limitmap.h"
+
+static int add(struct xb_writer *writer, void *context)
+{
+	const struct xb_limit *limit = context;
+	struct xb_limits_wanted wanted;
+	int error = xb_limits_get(writer->txn, &wanted);
+
+	if (error)
+		return error;
+	if (xb_limits_find(&wanted, limit->name))
+		return xb_input_error("there is a limit %s; to change it, delete it first",
+				      limit->name);
+	return xb_limits_put(writer->txn, limit);
+}
+
+/* name: is sound. */
+static int delete (struct xb_writer *writer, void *name)
+{
+	bool found;
+	int error = xb_limits_remove(writer->txn, name, &found);
+
+	if (error || found)
+		return error;
+	xb_input_error("there is no limit %s", (const char *)name);
+	return 1;
+}
+
+int xb_limit_wish(const struct xb_paths *paths, const struct xb_wish *wish,
+		  struct xb_written *written)
+{
+	struct xb_limit limit;
+
+	if (wish->request->kind == XB_REQUEST_LIMIT_DEL)
+		return xb_write_wish(paths, 0, wish, delete,
+				     (void *)(uintptr_t)wish->request->limit_del, written);
+	limit = wish->request->limit_add;
+	return xb_write_wish(paths, 0, wish, add, &limit, written);
+}
+
+static uint32_t limits_of(const struct xb_generation *generation)
+{
+	uint32_t count = 0;
+
+	for (uint32_t number = 1; number < XB_LIMITS; number++)
+		count += generation->params.limits.of.identity[number] != 0;
+	return count;
+}
+
+static int begin_anew(struct xb_generation *generation)
+{
+	uint32_t lines = generation->params.limits.lines;
+	uint64_t seed;
+	int error = 0;
+
+	if (!lines)
+		return 0;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return xb_system_error(errno, "no random numbers");
+	error = xb_mapping_map_all(&generation->meter);
+	if (!error)
+		xb_limitmap_fill((struct xb_meter_line *)(void *)generation->meter.base, lines,
+				 seed);
+	return error;
+}
+
+/* The same of one that was opened, if there was one. *limits: the most that any has. */
+static int begin_opened(int error, struct xb_generation *generation, uint32_t *limits)
+{
+	if (error)
+		return error == -ENOENT || error == -ESTALE ? 0 : error;
+	if (limits_of(generation) > *limits)
+		*limits = limits_of(generation);
+	error = begin_anew(generation);
+	xb_generation_close(generation);
+	return error;
+}
+
+int xb_limits_reset(const struct xb_paths *paths, uint32_t *limits)
+{
+	struct xb_generation *generation;
+	struct xb_anchor anchor;
+	int error = xb_anchor_open(paths->pins, &anchor);
+
+	*limits = 0;
+	if (!error) {
+		error = xb_generation_open(paths, &anchor, &generation);
+		error = begin_opened(error, generation, limits);
+		if (!error) {
+			error = xb_generation_open_tried(paths, &anchor, &generation);
+			error = begin_opened(error, generation, limits);
+		}
+		xb_anchor_close(&anchor);
+	}
+	if (error && error != -ENOENT)
+		return error;
+	if (*limits)
+		return 0;
+	xb_input_error("no filter with limits is in force");
+	return 1;
+}
