@@ -304,6 +304,60 @@ static void scopes(void)
 		}
 }
 
+/* --- limits: packets to a service that is limited, beside others --- */
+
+/* within: the rate is never reached. Otherwise nearly all sources of the table are over it. */
+static const struct limit_row {
+	const char *name;
+	bool limited, within;
+	uint16_t port;
+} limit_rows[] = {
+	{"none", false, false, OTHER},	     {"none_again", false, false, OTHER},
+	{"limit_other", true, false, OTHER}, {"limit_over", true, false, MAIL},
+	{"limit_within", true, true, MAIL},
+};
+
+static struct xb_contents limited_contents(const struct limit_row *row)
+{
+	struct xb_contents contents = {0};
+	struct xb_limit limit = {.name = "mail",
+				 .bits4 = 32,
+				 .bits6 = 64,
+				 .period = row->within ? 1 : 3600,
+				 .rate = row->within ? 100000 : 1,
+				 .burst = row->within ? 200000 : 1,
+				 .capacity = bench.count,
+				 .scope = bench.scope};
+
+	if (row->limited)
+		contents.limits.limit[1] = limit;
+	return contents;
+}
+
+static void limits(void)
+{
+	struct xb_generation *built[COUNT_OF(limit_rows) * COPIES];
+
+	must(xb_scope_parse("tcp/25,tcp/465,tcp/587", &bench.scope), "scope");
+	for (size_t i = 0; i < COUNT_OF(built); i++)
+		built[i] = build_shipped(limited_contents(&limit_rows[i % COUNT_OF(limit_rows)]));
+	bench.read_bytes[0] = xb_map_bytes(XB_MAP_METER, &built[3]->params);
+	bpf_map__set_max_entries(bench.measure->maps.lru, bench.count);
+	bench.measure->rodata->lru_interval = bench.measure->rodata->lru_burst = 3600000000000ULL;
+	load(1, most_lines());
+	fill_table4(0, NULL, bench.count);
+	add_subject((struct subject){
+		.name = "parse_only", .program = bench.measure->progs.parse_only, .blind = true});
+	add_reads((const char *const[]){"line_read"}, NULL, 1, 0);
+	add_subject((struct subject){
+		.name = "bpf_lru", .program = bench.measure->progs.bpf_lru, .any = true});
+	for (size_t i = 0; i < COUNT_OF(built); i++)
+		add_subject((struct subject){.name = limit_rows[i % COUNT_OF(limit_rows)].name,
+					     .generation = built[i],
+					     .any = true,
+					     .port = limit_rows[i % COUNT_OF(limit_rows)].port});
+}
+
 /* --- names --- */
 
 #define HOSTS_BESIDE_NAMES 100000
@@ -606,6 +660,7 @@ static const struct section {
 	{"cost", cost, measure_rounds},	    {"cost6", cost6, measure_rounds},
 	{"scopes", scopes, measure_rounds}, {"names", names, measure_rounds},
 	{"cpus", cpus, measure_all_cpus},   {"countries", countries, measure_rounds},
+	{"limits", limits, measure_rounds},
 };
 
 int main(int argc, char **argv)

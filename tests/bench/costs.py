@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Program cost: what the shipped filter adds to a packet, beside its peers: of IPv4, of IPv6, and with addresses that are listed
-for the ports of mail."""
+"""Program cost: what the shipped filter adds to a packet, beside its peers: of IPv4, of IPv6, and with addresses that are
+listed for the ports of mail."""
 import statistics
 
 from rig import MILLION, Samples, amount_of, attempt, cost_over, goal, median, packets, quotient

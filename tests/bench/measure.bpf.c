@@ -65,6 +65,15 @@ struct {
 	__type(value, __u64);
 } classic SEC(".maps");
 
+/* What a source has used, up to when: the rate limit as XDP firewalls have it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} lru SEC(".maps");
+
+const volatile __u64 lru_interval = 1, lru_burst = 1; /* ns */
 const volatile __u32 classic_bits;
 const volatile struct xb_key classic_key = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL};
 
@@ -212,6 +221,20 @@ static __always_inline bool in_classic(__u32 address)
 	return true;
 }
 
+static __always_inline bool over_lru(__u32 address)
+{
+	__u64 now = bpf_ktime_get_ns(), *used = bpf_map_lookup_elem(&lru, &address), next;
+
+	next = (used && *used > now ? *used : now) + lru_interval;
+	if (next > now + lru_burst)
+		return true;
+	if (used)
+		*used = next;
+	else
+		bpf_map_update_elem(&lru, &address, &next, BPF_ANY);
+	return false;
+}
+
 static __always_inline bool in_trie6(void *map, __u64 hi, __u64 lo)
 {
 	struct xb_allow6_key key = {
@@ -225,6 +248,7 @@ static __always_inline bool in_trie6(void *map, __u64 hi, __u64 lo)
 MEASURED(parse_only, false)
 MEASURED(line_read, in_line(source.ipv4))
 MEASURED(bpf_hash, bpf_map_lookup_elem(&exact, &source.ipv4))
+MEASURED(bpf_lru, over_lru(source.ipv4))
 MEASURED(bpf_bloom, !bpf_map_peek_elem(&bloom, &source.ipv4))
 MEASURED(classic_bloom, in_classic(source.ipv4))
 MEASURED(lpm_trie,

@@ -84,6 +84,10 @@ class Subject:
         before, self.before = self.before, now
         return now - before
 
+    def memory(self):
+        """Bytes of the kernel, if it is told."""
+        return None
+
     def end(self):
         pass
 
@@ -129,6 +133,18 @@ class Filter(Subject):
         self.own.remove()
 
 
+class LimitFilter(Filter):
+    """The same, with a limit of each source to the port of the frames."""
+    name = "xdp-bloom, limit"
+
+    def load(self, workload):
+        self.attach()
+        self.own.ctl("limit", "add", "flood", "--to", "udp/9", "--rate", "1/h", "--burst", "1", "--capacity", str(workload.room))
+
+    def memory(self):
+        return self.own.told("limit", "list")["limits"][0]["memory"]
+
+
 class Iptables(Subject):
     """The first rule of raw PREROUTING, which comes behind the IP layer's counter."""
     match = ()
@@ -145,9 +161,13 @@ class Iptables(Subject):
     def fill(self, workload):
         pass
 
+    def counted(self, number):
+        """By that rule, since it was asked last."""
+        # Chain, head, then the rules: packets, bytes, target.
+        return self.since(int(self.table("-nvxL", "PREROUTING").splitlines()[2 + number].split()[0]))
+
     def dropped(self, _came, _arrived):
-        # Chain, head, then the rule: packets, bytes, target.
-        return self.since(int(self.table("-nvxL", "PREROUTING").splitlines()[2].split()[0]))
+        return self.counted(0)
 
 
 class IptablesAll(Iptables):
@@ -170,32 +190,71 @@ class Ipset(Iptables):
         os.unlink(path)
 
 
+class HashLimit(Iptables):
+    """Its rule does not count the packets that it drops because its table is full: a second one counts what passes."""
+    key, name = "hashlimit", "iptables raw, hashlimit"
+
+    def fill(self, workload):
+        self.match = ("-m", "hashlimit", "--hashlimit-name", SET, "--hashlimit-mode", "srcip", "--hashlimit-above", "1/hour",
+                      "--hashlimit-burst", "1", "--hashlimit-htable-size", str(workload.room), "--hashlimit-htable-max",
+                      str(workload.room), "--hashlimit-htable-expire", "3600000")
+
+    def load(self, workload):
+        super().load(workload)
+        self.table("-A", "PREROUTING")
+        self.room = workload.room
+
+    def memory(self):
+        """Its sources, which have a slab of their own, and a pointer for each that there is room for."""
+        with open("/proc/slabinfo") as slabs:
+            found = re.search(r"^xt_hashlimit +(\d+) +\d+ +(\d+)", slabs.read(), re.MULTILINE)
+        return found and int(found[1]) * int(found[2]) + 8 * self.room
+
+    def dropped(self, _came, arrived):
+        return arrived - self.counted(1)
+
+
 class Nftables(Subject):
     """A rule in a table of its own, with a set of its own if it has one. An end of a block on each line: nft 1.0.6 wants it
     so."""
+    match = "%s saddr @listed"
 
     def load(self, workload):
         need("nft")
         four = workload.family == 4
         self.family, path = self.table or ("ip" if four else "ip6"), self.scratch.path("nft")
-        with open(path, "w") as out, open(workload.plain) as lines:
+        with open(path, "w") as out:
             out.write("table %s xbt {\n" % self.family)
             if self.drops != "all":
-                # With a size the kernel takes the fastest of its hashes for single addresses.
-                out.write("set listed {\ntype %s\nsize %d\n%selements = {\n" % (
-                    "ipv4_addr" if four else "ipv6_addr", (1 + workload.prefixes) * workload.entries,
-                    "flags interval\nauto-merge\n" if workload.prefixes else ""))
-                out.writelines(line.rstrip() + ",\n" for line in lines)
-                out.write("}\n}\n")
+                out.write("set listed {\ntype %s\n" % ("ipv4_addr" if four else "ipv6_addr"))
+                self.write_set(out, workload)
+                out.write("}\n")
             out.write("chain drops {\ntype filter hook %s\n%s counter drop\n}\n}\n" % (
-                self.hook, "" if self.drops == "all" else "%s saddr @listed" % ("ip" if four else "ip6")))
+                self.hook, "" if self.drops == "all" else self.match % ("ip" if four else "ip6")))
         self.place.inside("nft", "-f", path, timeout=LOADED_WITHIN)
         os.unlink(path)
+
+    def write_set(self, out, workload):
+        # With a size the kernel takes the fastest of its hashes for single addresses.
+        out.write("size %d\n%selements = {\n" % ((1 + workload.prefixes) * workload.entries,
+                                                 "flags interval\nauto-merge\n" if workload.prefixes else ""))
+        with open(workload.plain) as lines:
+            out.writelines(line.rstrip() + ",\n" for line in lines)
+        out.write("}\n")
 
 
 class NftIngress(Nftables):
     key, name, table = "nft_ingress", "nftables %(set)s, netdev ingress", "netdev"
     hook = 'ingress device "%s" priority 0' % FAR
+
+
+class NftMeter(NftIngress):
+    """A limit of each source, in a set that packets fill."""
+    key, name = "nft_meter", "nftables dynamic set, netdev ingress"
+    match = "add @listed { %s saddr limit rate over 1/hour burst 1 packets }"
+
+    def write_set(self, out, workload):
+        out.write("size %d\nflags dynamic\n" % workload.room)
 
 
 class NftAll(NftIngress):
@@ -245,3 +304,4 @@ class XdpFilter(Subject):
 # Limits of listed and of clean traffic first, then what ships, then peers.
 SUBJECTS = (DropAll, PassAll, Nothing, Filter, NftIngress, NftPrerouting, NftAll, Ipset, IptablesAll, XdpFilter)
 ALONE = (DropAll, PassAll, Filter)  # where peers do not take part
+LIMITED = (DropAll, LimitFilter, HashLimit, NftMeter)  # of a flood from sources that are over a limit

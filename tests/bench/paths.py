@@ -138,19 +138,22 @@ def settled(place, sent, before):
     return came, arrived
 
 
-def one_run(subject, generator, first, frames):
-    """What the generator says, and how many were dropped. Nothing may be lost on the way, all that is listed must be dropped, and
-    all else must not."""
-    for _ in range(TRIES):
+def counted_run(subject, generator, first, frames):
+    """What the generator says, and how many were dropped. Nothing may be lost on the way; each try sends other frames."""
+    for number in range(TRIES):
         before = subject.place.counts()
-        generator.begin(subject.place, first, frames)
+        generator.begin(subject.place, first + number * frames, frames)
         told = generator.told()
         came, arrived = settled(subject.place, told["sent"], before)
         dropped = subject.dropped(came, arrived)
         if came == told["sent"]:
-            break
-    else:
-        raise Failed("of %d frames %d came, %d times in a row" % (told["sent"], came, TRIES))
+            return told, dropped
+    raise Failed("of %d frames %d came, %d times in a row" % (told["sent"], came, TRIES))
+
+
+def one_run(subject, generator, first, frames):
+    """The same; all that is listed must be dropped, and all else must not."""
+    told, dropped = counted_run(subject, generator, first, frames)
     if dropped != {"all": told["sent"], "none": 0, "listed": told["listed"]}[subject.drops]:
         raise Failed("%d of %d packets were dropped, %d of which are listed" % (dropped, told["sent"], told["listed"]))
     return told, dropped
@@ -221,21 +224,29 @@ class Bench:
         samples.add(subject.key, told["ns"] - told["alone_ns"])
         samples.add(subject.key + "/dropped", dropped / told["sent"])
 
+    def measure_all(self):
+        for share in SHARES:
+            self.report["paths"].append(self.measure(share))
+
     def all(self):
         try:
             self.workload.prepare(self.scratch)
             for number, kind in enumerate(self.workload.subjects):
                 self.load(kind, number)
-            for share in SHARES:
-                self.report["paths"].append(self.measure(share))
+            self.measure_all()
         finally:
             self.end()
 
 
-def measure(scratch, quick, report):
+def can_measure(report):
     missing = [tool for tool in ("ethtool", "nsenter", "taskset") if not shutil.which(tool)]
     if missing:
         report["skipped"].append("whole path: not installed: %s" % ", ".join(missing))
+    return not missing
+
+
+def measure(scratch, quick, report):
+    if not can_measure(report):
         return
     report["paths"] = []
     for workload in workloads(scratch, quick, report):

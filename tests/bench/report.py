@@ -10,6 +10,7 @@ import costs
 import cpus
 import fleet
 import idle
+import meters
 import report_commands
 import report_limits
 import report_packets
@@ -46,6 +47,7 @@ CHAPTERS = (
 # Those of which docs/performance/details.md and other pages have the figures.
 OTHERS = (
     ("scopes", "scopes", "Lists with a scope", costs.scopes_chapter),
+    ("limits", "limits", "Limits", meters.chapter),
     ("socket", "socket", "Adds over the socket", sockets.chapter),
     ("fleet", "fleet", "Hosts that share a list", fleet.chapter),
     ("idle", "idle", "bloomd, while nothing happens", idle.chapter),

@@ -117,11 +117,11 @@ class Installation:
     def ctl(self, *words):
         return run(*self.base, "-q", *words)
 
-    def told(self, word):
+    def told(self, *words):
         """Whatever it exits with."""
-        done = subprocess.run([*self.base, "-j", word], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([*self.base, "-j", *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if not done.stdout.strip():
-            raise Failed("bloomctl %s: %s" % (word, done.stderr.strip()))
+            raise Failed("bloomctl %s: %s" % (" ".join(words), done.stderr.strip()))
         return json.loads(done.stdout)
 
     def generation(self):

@@ -324,6 +324,7 @@ struct subject {
 	struct bpf_program *program; /* or: */
 	const struct xb_generation *generation;
 	bool blind;  /* passes every source */
+	bool any;    /* drops some */
 	bool allows; /* has an allowlist */
 	double rate; /* of clean sources dropped by mistake */
 	uint32_t fewer, lines;
@@ -351,6 +352,8 @@ static void add_traffic(const struct subject *subject, const char *traffic, stru
 
 	if (subject->blind || clean)
 		cell.as = ALL_REASONS & ~xb_drop_reasons & ~(AS(XB_ALLOWED) & ~allowed);
+	if (subject->any)
+		cell.as = ALL_REASONS;
 	if (clean && !subject->blind)
 		cell.but = DROPPED_SHARE + 2 * subject->rate;
 	add(cell);
