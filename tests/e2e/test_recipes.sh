@@ -11,6 +11,109 @@
 # shellcheck source=page.sh
 . "$(dirname "$0")/page.sh"
 
+# --- floods -----------------------------------------------------------------------------------------
+
+# counted WORD: the packets for this reason, and those over the limit of this name.
+counted()
+{
+	ctl -j stats | of_json 'sum(r["packets"] for i in d["interfaces"] for r in i["reasons"] if r["reason"] == w[0]) +
+		sum(l["over_packets"] for l in d["limits"] if l["name"] == w[0])' "$1"
+}
+
+# comes_over WORD KIND SOURCE PORT: it sends so much at once that more are counted. A slow machine tries again.
+comes_over() { wait_for "that $3 is counted as $1" is_over "$(counted "$1")" "$@"; }
+is_over()
+{
+	in_client python3 -S -E "$root/tests/e2e/sends.py" "$3" "$4" $server4 "$5" 1000
+	[[ $(counted "$2") -gt $1 ]]
+}
+
+# --- a web server -----------------------------------------------------------------------------------
+
+t_web_server()
+{
+	rename eth0
+	outside 192.0.2.7 198.51.100.7 203.0.113.7
+	serve_on 443
+	page web-server 18
+	upto "sysctl *"
+	says '= 1$'
+	upto "bloomctl limit add web *"
+	comes_over monitored syn 203.0.113.7 443
+	upto "bloomctl limit list"
+	says '^web .* [1-9][0-9]* +tcp/80,tcp/443$'
+	upto "bloomctl policy enforce *"
+	upto "bloomctl commit"
+	comes_over limited syn 203.0.113.7 80
+	comes_over allowed syn 198.51.100.7 443
+	upto "bloomctl stats"
+	shows limited
+	says '^  drop   web +[1-9]'
+	upto 1 "bloomctl test 192.0.2.7 *"
+	says '^192.0.2.7 to tcp/443 passes now: not listed$'
+	reaches tcp 192.0.2.7 $((2 * patience)) 443 || fail "a customer does not connect"
+	upto "bloomctl plan *"
+	says '48\.8 MiB'
+	upto "bloomctl commit"
+	comes_over limited syn 203.0.113.7 443
+	exits 0 limit list
+	says '^web +20/s .* 200000 +48\.8 MiB '
+	says '^nets +100/s .* tcp/80,tcp/443$'
+	to_the_end
+	exits 0 -j limit list
+	json 'd["limits"] == []'
+	agent_ends
+}
+
+t_web_server_after_the_readme() { after_the_readme t_web_server eth0; }
+t_web_server_without_bloomd() { without_bloomd t_web_server; }
+
+# --- an ssh server ----------------------------------------------------------------------------------
+
+segments_have_come() { [[ $(in_server awk '/^Tcp: [0-9]/ {print $11}' /proc/net/snmp) -ge $1 ]]; }
+
+# goes_on SOURCE: what belongs to an open connection is not limited.
+goes_on()
+{
+	local before limited
+
+	limited=$(packets limited)
+	before=$(in_server awk '/^Tcp: [0-9]/ {print $11}' /proc/net/snmp)
+	in_client python3 -S -E "$root/tests/e2e/sends.py" ack "$1" $server4 22 50
+	wait_for "what $1 sends" segments_have_come $((before + 50))
+	[[ $(packets limited) -eq $limited ]] || fail "an open connection is limited"
+}
+
+t_ssh()
+{
+	rename eth0
+	outside 192.0.2.7 198.51.100.9 203.0.113.7
+	serve_on 22
+	page ssh 12
+	upto "bloomctl limit add ssh *"
+	comes_over monitored syn 203.0.113.7 22
+	upto "bloomctl limit list"
+	says '^ssh .* [1-9][0-9]* +tcp/22$'
+	upto "bloomctl policy enforce *"
+	upto "bloomctl commit"
+	comes_over limited syn 203.0.113.7 22
+	comes_over allowed syn 198.51.100.9 22
+	goes_on 203.0.113.7
+	reaches tcp 192.0.2.7 $((2 * patience)) 22 || fail "a user does not connect"
+	upto 1 "bloomctl test 192.0.2.7 --to tcp/22"
+	says '^192.0.2.7 to tcp/22 passes now: not listed$'
+	upto "bloomctl stats"
+	shows limited
+	says '^  drop   ssh +[1-9]'
+	to_the_end
+	exits 0 -j limit list
+	json 'd["limits"] == []'
+	agent_ends
+}
+
+t_ssh_after_the_readme() { after_the_readme t_ssh eth0; }
+t_ssh_without_bloomd() { without_bloomd t_ssh; }
+
 # --- a resolver -------------------------------------------------------------------------------------
 
 # It answers every name with 192.0.2.80. Nor does the driver have native XDP: then answers of the filter come
@@ -60,7 +163,7 @@ t_resolver()
 	in_place() { if [[ $* == *"dig @"* ]]; then in_client "$@"; else in_server "$@"; fi; }
 	resolver
 	printf '0.0.0.0 %s\n' ads.example tracker.example >"$T/hosts.txt"
-	page resolver 20
+	page resolver 25
 	upto "bloomctl import hosts.txt --list ads --below"
 	answers counted.ads.example
 	upto "bloomctl stats"
@@ -77,6 +180,13 @@ t_resolver()
 	says '^www.ads.example is answered NXDOMAIN now: listed$'
 	upto "bloomctl stats"
 	shows name_nxdomain
+	upto "bloomctl limit add dns *--over count"
+	comes_over dns query 10.77.0.3 53
+	upto "bloomctl limit list"
+	says '^dns .* [1-9][0-9]* +udp/53$'
+	upto "bloomctl limit add dns *"
+	comes_over limited query 10.77.0.3 53
+	answers within.example.net 10.77.0.4
 	upto "bloomctl add victim.example *"
 	never_answers x7.victim.example
 	upto "bloomctl add 203.0.113.7 --list senders *"
@@ -121,13 +231,19 @@ t_game_server()
 	rename eth0
 	outside 8.8.8.8 9.9.9.9 192.0.2.7 198.51.100.9 203.0.113.7 203.0.113.8
 	serve_on $game
-	page game-server 24
+	page game-server 29
 	upto "bloomctl known on"
 	plays 192.0.2.7
 	exits 1 known test 192.0.2.7
 	reaches tcp 192.0.2.7 $((2 * patience)) $game
 	upto "bloomctl policy enforce --rollback 60"
 	upto "bloomctl commit"
+	upto "bloomctl limit add game *--over count"
+	comes_over over_counted udp 203.0.113.8 $game
+	upto "bloomctl limit list"
+	says '^game .* [1-9][0-9]* +udp/27015$'
+	upto "bloomctl limit add game *"
+	comes_over limited udp 203.0.113.8 $game
 	plays 203.0.113.7
 	upto "bloomctl add 203.0.113.0/24 *"
 	plays_not 203.0.113.7
