@@ -8,7 +8,7 @@
 need_cgroup() { [[ -n ${XB_TEST_CGROUP:-} ]] || skip "cgroup v2 is not mounted, or no group can be made"; }
 
 # The client is all of 10.78.0.0/16 and fd78::/32, and the server finds it.
-many_addresses()
+other_addresses()
 {
 	{
 		echo "route add 10.78.0.0/16 via 10.77.0.2"
@@ -19,6 +19,12 @@ many_addresses()
 		echo "route add local fd78::/32 dev lo"
 	} | ip -n "$client" -batch -
 	in_client sysctl -qw net.ipv6.ip_nonlocal_bind=1
+}
+
+# And its customers have a server.
+many_addresses()
+{
+	other_addresses
 	in_server python3 -S -E "$root/tests/e2e/customers.py" serve "$T/customers" >/dev/null 2>&1 &
 	wait_for "the server" test -e "$T/customers"
 }
