@@ -114,6 +114,26 @@ expect()
 	echo "as before"
 }
 
+# send_from_twenty: one UDP packet from each of 127.0.0.1 to 127.0.0.20, over lo of this namespace; prints what the kernel
+# logs meanwhile.
+send_from_twenty()
+{
+	python3 - <<-'END'
+		import os, socket
+		log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+		os.lseek(log, 0, os.SEEK_END)
+		for number in range(1, 21):
+		    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
+		        source.bind((f"127.0.0.{number}", 0))
+		        source.sendto(b"packet", ("127.0.0.100", 9))
+		try:
+		    while True:
+		        print(os.read(log, 8192).decode().split(";", 1)[1], end="")
+		except BlockingIOError:
+		    pass
+	END
+}
+
 # compile_programs SECTION: pass.o and drop.o, which do that with every frame, by the clang that was brought.
 compile_programs()
 {
