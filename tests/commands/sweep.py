@@ -180,9 +180,9 @@ class Sweep:
         self.do(line, Promises(self.store, self.modes, self.imported).of(line), self.dice.random() < 0.5)
 
     def each_trial(self):
-        """Of each command that can be tried a line that is kept, and one that is not."""
+        """Of each command that can be tried a line that is not kept, then one that is: it may leave nothing more to try."""
         for command in self.writer.grammar.commands:
-            for kept in (True, False):
+            for kept in (False, True):
                 if "rollback" in command.options:
                     self.tell("-- a trial")
                     self.do(*self.trial_of(command), kept)
