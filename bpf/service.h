@@ -120,7 +120,7 @@ struct ports {
 };
 
 /* service_far(), by a call. */
-typedef int far_function(struct xdp_md *ctx, __u32 network, __u32 ipv6);
+typedef int far_function(struct xdp_md *ctx, __u32 network, __u32 six);
 
 /* Of a plain packet. port: the destination port, if its protocol has one. */
 static __always_inline __u32 service_near(struct xdp_md *ctx, const struct source *source,

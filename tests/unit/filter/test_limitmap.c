@@ -559,7 +559,7 @@ TEST(cells_by_chance)
 
 	for (int kind = 0; kind < KINDS; kind++) {
 		static uint32_t counts[1 << XB_METER_CELLS];
-		uint32_t sets[1820], found = 0;
+		uint32_t sets[1820] = {0}, found = 0;
 		double away;
 
 		memset(counts, 0, sizeof(counts));
@@ -658,7 +658,7 @@ TEST(share_of_innocents)
 /* Counted out: how many sets of four are covered by one and by two sources in one line. */
 TEST(share_by_enumeration)
 {
-	uint32_t sets[1820], count = 0, covered = 0;
+	uint32_t sets[1820] = {0}, count = 0, covered = 0;
 
 	for (uint32_t bits = 0; bits < 1U << XB_METER_CELLS; bits++)
 		if (__builtin_popcount(bits) == 4)

@@ -119,13 +119,13 @@ static void print_names(const struct table *table)
 		       (unsigned long long)table->hits[i].packets);
 }
 
-/* A line of the table; rate: NULL without an earlier table. */
-static void print_counts(const char *what, const struct xb_count *count,
-			 const unsigned long long *rate)
+/* A line of the table; rated: there is an earlier table. */
+static void print_counts(const char *what, const struct xb_count *count, bool rated,
+			 unsigned long long rate)
 {
 	printf("  %-27s %16llu %20llu", what, count->packets, count->bytes);
-	if (rate)
-		printf(" %12llu", *rate);
+	if (rated)
+		printf(" %12llu", rate);
 	putchar('\n');
 }
 
@@ -145,12 +145,12 @@ static void print_row(const struct xb_count_row *row, const struct xb_counts *th
 		rate = then ? xb_count_since(&row->counts, then, reason).packets : 0;
 		snprintf(text, sizeof(text), "%-6s %s", xb_reason_verdict(reason),
 			 xb_reason_name(reason));
-		print_counts(text, count, then ? &rate : NULL);
+		print_counts(text, count, then, rate);
 		total.packets += count->packets;
 		total.bytes += count->bytes;
 		rates += rate;
 	}
-	print_counts("total", &total, then ? &rates : NULL);
+	print_counts("total", &total, then, rates);
 }
 
 static unsigned long long rate_of(const struct xb_class_figure *now,
@@ -179,7 +179,7 @@ static void print_classes(const struct table *table, const struct table *before)
 
 		snprintf(text, sizeof(text), "%-6s %s", xb_class_figure_verdict(class),
 			 xb_class_figure_scope(class, scope));
-		print_counts(text, &class->count, before ? &rate : NULL);
+		print_counts(text, &class->count, before, rate);
 	}
 }
 
@@ -209,7 +209,7 @@ static void print_limits(const struct table *table, const struct table *before)
 
 		snprintf(text, sizeof(text), "%-6s %s", xb_limit_over(&figure->limit),
 			 figure->limit.name);
-		print_counts(text, &figure->over, before ? &rate : NULL);
+		print_counts(text, &figure->over, before, rate);
 	}
 }
 

@@ -377,7 +377,7 @@ static int count_limited(const struct view *view, uint64_t *packets)
 static int ask_filter(const struct view *view, const struct xb_entry *source,
 		      enum xb_testrun_verdict *verdict, bool *limited)
 {
-	uint64_t before, after;
+	uint64_t before = 0, after = 0;
 	int error;
 
 	*limited = false;
