@@ -209,6 +209,9 @@ t_joining()
 is_old() { [[ $(find "$T/files/manifest" ! -newermt '-2 seconds') ]]; }
 
 # What an operator has seen is renewed before his answer comes, with the same entries in it.
+# The answer is at the socket of b.
+answer_waits() { in_server ss -Hxl | awk -v path="$T/b/run/control.sock" '$5 == path && $3 > 0 { found = 1 } END { exit !found }'; }
+
 t_an_answer_to_a_snapshot_that_was_renewed()
 {
 	b_is_asked
@@ -219,8 +222,9 @@ t_an_answer_to_a_snapshot_that_was_renewed()
 	cp "$T/files/manifest" "$T/manifest"
 	wait_for "another one" is_another
 	of b -q fleet accept &
+	wait_for "the answer" answer_waits
 	kill -CONT "${host_pid[b]}"
-	wait $! || fail "it is refused"
+	wait $! || fail "it is refused: $(cat "$T/b/err")"
 	goes b 192.0.2.2
 	comes b 192.0.2.1
 	[[ $(grep -c 'from 1 to 1 entries: nothing is changed' "$T/b/log") -eq 1 ]] || fail "it asks again: $(cat "$T/b/log")"
