@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "base/netns.h"
 #include "bloomctl/ontrial.h"
-#include "engine/limitfigures.h"
-#include "engine/settingsjson.h"
+#include "engine/limitjson.h"
 
 /* With what a trial has added. Too large for a stack. */
 struct limits {
@@ -62,13 +61,11 @@ static json_t *trial_json(const struct ontrial *ontrial, const char *name)
 
 static json_t *limit_json(const struct xb_limit_figure *figure, const struct ontrial *ontrial)
 {
-	json_t *limit = xb_limit_json("name", &figure->limit);
+	json_t *limit = xb_limit_figure_json(figure);
 	json_t *trial = trial_json(ontrial, figure->limit.name);
 
 	json_object_set_new(limit, "memory",
 			    json_integer((json_int_t)xb_limit_memory(&figure->limit)));
-	json_object_set_new(limit, "over_packets", json_integer((json_int_t)figure->over.packets));
-	json_object_set_new(limit, "over_bytes", json_integer((json_int_t)figure->over.bytes));
 	if (trial)
 		json_object_set_new(limit, "trial", trial);
 	return limit;

@@ -4,14 +4,12 @@
 #include <string.h>
 
 #include "attach/classcounts.h"
-#include "filter/scopemap.h"
+#include "filter/limitmap.h"
 
 static int read_one(const struct xb_anchor *anchor, struct xb_limit_figure *figure)
 {
-	const char *name = figure->limit.name;
-
 	return xb_class_counts_read(anchor, XB_CLASSES + figure->number,
-				    xb_scopemap_identity(name, strlen(name)), &figure->over);
+				    xb_limitmap_identity(&figure->limit), &figure->over);
 }
 
 int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_storeview *view,
@@ -34,7 +32,21 @@ int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_storev
 	return error;
 }
 
+struct xb_count xb_limit_over_since(const struct xb_limit_figure *now,
+				    const struct xb_limit_figures *before)
+{
+	for (uint32_t i = 0; i < before->count; i++) {
+		const struct xb_limit_figure *then = &before->item[i];
+
+		if (!strcmp(then->limit.name, now->limit.name) &&
+		    then->over.packets <= now->over.packets && then->over.bytes <= now->over.bytes)
+			return (struct xb_count){now->over.packets - then->over.packets,
+						 now->over.bytes - then->over.bytes};
+	}
+	return now->over;
+}
+
 uint64_t xb_limit_memory(const struct xb_limit *limit)
 {
-	return limit->capacity * XB_LIMIT_LINES * sizeof(struct xb_meter_line);
+	return xb_limit_lines(limit->capacity) * sizeof(struct xb_meter_line);
 }

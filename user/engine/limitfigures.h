@@ -22,6 +22,11 @@ struct xb_limit_figures {
 int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_storeview *view,
 			  struct xb_limit_figures *figures);
 
+/* What came over the limit since the earlier figures; all of it, if they do not have it, or if it
+ * was counted anew. */
+struct xb_count xb_limit_over_since(const struct xb_limit_figure *now,
+				    const struct xb_limit_figures *before);
+
 /* Bytes of the lines of the meter that the limit asks for. */
 uint64_t xb_limit_memory(const struct xb_limit *limit);
 

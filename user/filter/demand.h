@@ -30,7 +30,7 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params);
 int xb_demand_check(const struct xb_paths *paths, const struct xb_params *params);
 
 /* Whether there is certainly room for a generation with this many keys, of whatever kind and at
- * whatever rate. Takes no time; false means that nothing is known. */
+ * whatever rate; meters of limits come on top. Takes no time; false means that nothing is known. */
 bool xb_demand_is_met(const struct xb_paths *paths, uint64_t keys);
 
 /* What xb_demand_is_met() counts for a key, and for a generation without any. */

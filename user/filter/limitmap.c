@@ -90,6 +90,11 @@ static uint32_t jiffy_of_kernel(void)
 		       : (uint32_t)time.tv_nsec;
 }
 
+uint64_t xb_limitmap_identity(const struct xb_limit *limit)
+{
+	return xb_scopemap_identity(limit->name, strlen(limit->name));
+}
+
 struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 {
 	struct xb_class classes[XB_CLASSES] = {0};
@@ -107,7 +112,7 @@ struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 			.counts = limit->counts};
 		limits.meter[number] = xb_limitmap_meter(limit);
 		limits.meter[number].first = limits.lines;
-		limits.meter[number].lines = (uint32_t)(limit->capacity * XB_LIMIT_LINES);
+		limits.meter[number].lines = (uint32_t)xb_limit_lines(limit->capacity);
 		limits.lines += limits.meter[number].lines;
 	}
 	if (!used)
@@ -116,8 +121,7 @@ struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 	limits.of = xb_scopemap_scopes(classes, used);
 	for (uint32_t number = 1; number < XB_LIMITS; number++)
 		if (used >> number & 1)
-			limits.of.identity[number] = xb_scopemap_identity(
-				wanted->limit[number].name, strlen(wanted->limit[number].name));
+			limits.of.identity[number] = xb_limitmap_identity(&wanted->limit[number]);
 	return limits;
 }
 

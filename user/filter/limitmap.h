@@ -9,6 +9,9 @@
 /* How the limit is kept; it is sound. */
 struct xb_meter xb_limitmap_meter(const struct xb_limit *limit);
 
+/* By what its packets are counted: those of one name are counted together. */
+uint64_t xb_limitmap_identity(const struct xb_limit *limit);
+
 /* All of them; no limits: lines is 0. */
 struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted);
 

@@ -210,8 +210,8 @@ static int check_burst(const struct xb_limit *limit)
 		return xb_input_error("a burst is at most %" PRIu64 " bytes",
 				      (uint64_t)XB_LIMIT_BURST_TERA);
 	if (lasts < XB_LIMIT_BURST_LEAST)
-		return xb_input_error("at this rate the burst would last less than 20 ms: the "
-				      "clock is not finer");
+		return xb_input_error("at this rate the burst would last less than 20 ms, which "
+				      "is as fine as the filter's clock");
 	return lasts <= (double)XB_LIMIT_BURST_LASTS
 		       ? 0
 		       : xb_input_error("at this rate the burst would last more than a day");

@@ -25,6 +25,11 @@
  * innocent sources that then meet with such. */
 #define XB_LIMIT_LINES 4
 
+static inline uint64_t xb_limit_lines(uint64_t capacity)
+{
+	return capacity * XB_LIMIT_LINES;
+}
+
 /* In order of the store's record. */
 struct xb_limit {
 	char name[XB_LIMIT_NAME];

@@ -195,32 +195,14 @@ static int compare_names(const struct reading *now, const struct reading *then,
 	return 0;
 }
 
-/* One that is new began at 0. */
-static struct xb_count over_before(const struct xb_limit_figure *now, const struct reading *then)
-{
-	for (uint32_t i = 0; i < then->limits.count; i++) {
-		const struct xb_limit_figure *figure = &then->limits.item[i];
-
-		if (!strcmp(figure->limit.name, now->limit.name) &&
-		    figure->over.packets <= now->over.packets &&
-		    figure->over.bytes <= now->over.bytes)
-			return figure->over;
-	}
-	return (struct xb_count){0};
-}
-
 static void compare_limits(const struct reading *now, const struct reading *then,
 			   struct meter_view *view)
 {
 	for (uint32_t i = 0; i < now->limits.count; i++) {
 		const struct xb_limit_figure *figure = &now->limits.item[i];
-		struct xb_count before = over_before(figure, then);
 
 		view->limits[view->limit_count++] = (struct meter_limit){
-			.limit = figure->limit,
-			.over = {figure->over.packets - before.packets,
-				 figure->over.bytes - before.bytes},
-		};
+			.limit = figure->limit, .over = xb_limit_over_since(figure, &then->limits)};
 	}
 }
 

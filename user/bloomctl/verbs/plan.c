@@ -48,7 +48,7 @@ static bool take_option(const struct cli *cli, int option, struct request *reque
 
 static int plan_limit(const struct cli *cli, uint64_t sources)
 {
-	uint64_t lines = sources * XB_LIMIT_LINES, bytes = lines * sizeof(struct xb_meter_line);
+	uint64_t lines = xb_limit_lines(sources), bytes = lines * sizeof(struct xb_meter_line);
 
 	if (cli->json)
 		return cli_json(cli, json_pack("{s:I,s:I,s:I,s:f,s:f}", "sources",

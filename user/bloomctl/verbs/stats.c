@@ -183,19 +183,6 @@ static void print_classes(const struct table *table, const struct table *before)
 	}
 }
 
-static unsigned long long rate_over(const struct xb_limit_figure *now,
-				    const struct xb_limit_figures *before)
-{
-	for (uint32_t i = 0; i < before->count; i++) {
-		const struct xb_limit_figure *then = &before->item[i];
-
-		if (!strcmp(then->limit.name, now->limit.name) &&
-		    then->over.packets <= now->over.packets)
-			return now->over.packets - then->over.packets;
-	}
-	return now->over.packets;
-}
-
 static void print_limits(const struct table *table, const struct table *before)
 {
 	char text[XB_LIMIT_NAME + 16];
@@ -205,7 +192,8 @@ static void print_limits(const struct table *table, const struct table *before)
 		       before ? "    packets/s" : "");
 	for (uint32_t i = 0; i < table->limits.count; i++) {
 		const struct xb_limit_figure *figure = &table->limits.item[i];
-		unsigned long long rate = before ? rate_over(figure, &before->limits) : 0;
+		unsigned long long rate =
+			before ? xb_limit_over_since(figure, &before->limits).packets : 0;
 
 		snprintf(text, sizeof(text), "%-6s %s", xb_limit_over(&figure->limit),
 			 figure->limit.name);
