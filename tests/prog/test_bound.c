@@ -422,13 +422,7 @@ TEST(limits)
 	const struct dns_shape other4 = {.port = 9};
 	const struct dns_shape far6 = {
 		.ipv6 = true, .port = 9, .link = 2, .extensions = EXTENSIONS};
-	struct xb_limit limit = {.of = XB_LIMIT_QUERIES,
-				 .rate = 1,
-				 .period = 3600,
-				 .burst = 2,
-				 .bits4 = 32,
-				 .bits6 = 64,
-				 .capacity = 1};
+	struct xb_limit limit = rig_limit_of("limit", "udp/9", 2);
 	struct work without4, without6, work;
 
 	rig_del(&rig, "198.51.100.8", NULL);
@@ -437,7 +431,7 @@ TEST(limits)
 	load_anew();
 	without4 = query("IPv4 to another port, no limits", "x", other4);
 	without6 = query("IPv6, 8 headers, 2 tags, no limits", "x", far6);
-	rig_must(xb_scope_parse("udp/9", &limit.scope), "scope");
+	limit.of = XB_LIMIT_QUERIES;
 	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, add_limits, &limit, &rig.written), "limits");
 	limited = true;
 	load_anew();

@@ -36,21 +36,6 @@ static int end(void **state)
 	return 0;
 }
 
-/* So many a day pass, and the burst at once: while a test takes seconds, the burst alone. */
-static struct xb_limit limit_of(const char *name, const char *scope, uint64_t burst)
-{
-	struct xb_limit limit = {.rate = burst / 24 + 1,
-				 .period = 3600,
-				 .burst = burst,
-				 .bits4 = 32,
-				 .bits6 = 64,
-				 .capacity = 1};
-
-	snprintf(limit.name, sizeof(limit.name), "%s", name);
-	rig_must(xb_scope_parse(scope, &limit.scope), "scope");
-	return limit;
-}
-
 static struct service_frame frame_from(const char *source, uint16_t port)
 {
 	struct xb_entry entry = entry_of(source);
@@ -96,7 +81,7 @@ TEST(bursts)
 	const struct service_frame ipv6 = frame_from("2001:db8::7", 443);
 
 	for (size_t i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++) {
-		struct xb_limit limit = limit_of("burst", "tcp/443", bursts[i]);
+		struct xb_limit limit = rig_limit_of("burst", "tcp/443", bursts[i]);
 
 		/* A line may have both sources. */
 		limit.capacity = 10000;
@@ -123,7 +108,7 @@ static uint64_t nanoseconds(clockid_t clock)
 TEST(rate_in_real_time)
 {
 	const struct service_frame frame = frame_from("198.51.100.7", 443);
-	struct xb_limit limit = limit_of("rate", "tcp/443", 400);
+	struct xb_limit limit = rig_limit_of("rate", "tcp/443", 400);
 	uint64_t wall, busy, passed;
 
 	limit.rate = 20000;
@@ -165,34 +150,22 @@ static void *send_burst(void *context)
 	return NULL;
 }
 
-/* The number-th processor that this process may use; -1: there are fewer. */
-static int processor(int number)
-{
-	cpu_set_t set;
-
-	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set) && !number--)
-			return cpu;
-	return -1;
-}
-
 /* Packets of one source on two processors: no more than its burst passes. A few may be dropped that
  * the other processor did not let be counted. */
 TEST(one_source_on_two_processors)
 {
 	const uint32_t burst = amount(200000, 1000000);
-	struct xb_limit limit = limit_of("both", "tcp/443", burst);
+	struct xb_limit limit = rig_limit_of("both", "tcp/443", burst);
 	struct sender sender[2];
 	uint64_t clean, may;
 
-	if (processor(1) < 0)
+	if (rig_processor(1) < 0)
 		skip();
 	rig_limit(&rig, &limit);
 	clean = counted(XB_CLEAN);
 	for (int i = 0; i < 2; i++) {
 		sender[i] = (struct sender){.frame = frame_from("198.51.100.7", 443),
-					    .cpu = processor(i),
+					    .cpu = rig_processor(i),
 					    .count = burst};
 		assert_int_equal(pthread_create(&sender[i].thread, NULL, send_burst, &sender[i]),
 				 0);
@@ -215,8 +188,8 @@ TEST(one_source_on_two_processors)
 TEST(sources_of_two_limits)
 {
 	const struct service_frame busy = frame_from("198.51.100.7", 443);
-	struct xb_limit web = limit_of("web", "tcp/443", 5),
-			mail = limit_of("mail", "tcp/25", 200000);
+	struct xb_limit web = rig_limit_of("web", "tcp/443", 5),
+			mail = rig_limit_of("mail", "tcp/25", 200000);
 
 	/* Of the other limit no cell is ever ahead. */
 	mail.rate = 10000000;

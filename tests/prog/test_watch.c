@@ -590,24 +590,12 @@ TEST(names)
 	stop();
 }
 
-static int limit_body(struct xb_writer *writer, void *context)
-{
-	writer->txn->edits++;
-	return xb_limits_put(writer->txn, context);
-}
-
 static void add_limit(const char *name, bool counts)
 {
-	struct xb_limit limit = {.counts = counts,
-				 .bits4 = 32,
-				 .bits6 = 64,
-				 .period = 3600,
-				 .rate = 1,
-				 .burst = 2,
-				 .capacity = 16};
+	struct xb_limit limit = rig_limit_of(name, "all", 2);
 
-	snprintf(limit.name, sizeof(limit.name), "%s", name);
-	rig_must(xb_write(&rig.paths, XB_WRITE_HEAVY, limit_body, &limit, &rig.written), "limit");
+	limit.counts = counts;
+	rig_limit(&rig, &limit);
 }
 
 /* So many of a source that is not listed; a watcher is told of the third and later ones. */

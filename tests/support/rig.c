@@ -10,6 +10,7 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,6 +346,19 @@ static int put_limit_body(struct xb_writer *writer, void *context)
 	return xb_limits_put(writer->txn, context);
 }
 
+struct xb_limit rig_limit_of(const char *name, const char *scope, uint64_t burst)
+{
+	struct xb_limit limit = xb_limit_defaults;
+
+	limit.rate = burst / 24 + 1;
+	limit.period = 3600;
+	limit.burst = burst;
+	limit.capacity = 1;
+	snprintf(limit.name, sizeof(limit.name), "%s", name);
+	rig_must(xb_scope_parse(scope, &limit.scope), "scope");
+	return limit;
+}
+
 void rig_limit(struct rig *rig, const struct xb_limit *limit)
 {
 	struct xb_limit copy = *limit;
@@ -374,6 +388,17 @@ bool rig_unlimit(struct rig *rig, const char *name)
 			  &rig->written),
 		 "limit");
 	return unlimiting.found;
+}
+
+int rig_processor(int number)
+{
+	cpu_set_t set;
+
+	rig_must(sched_getaffinity(0, sizeof(set), &set), "processors");
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set) && !number--)
+			return cpu;
+	return -1;
 }
 
 void rig_confirm(struct rig *rig, bool confirm)

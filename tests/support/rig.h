@@ -63,10 +63,16 @@ void rig_answer_limit(struct rig *rig, uint32_t limit);
 /* Ports of all kinds (0: none). */
 void rig_ports(struct rig *rig, const struct xb_name_ports *ports);
 
+/* One that lets so many packets of a source pass in a day, and as many at once: while a test takes
+ * seconds, the burst alone. */
+struct xb_limit rig_limit_of(const char *name, const char *scope, uint64_t burst);
 /* A limit, in force when it returns; one of the same name is replaced. */
 void rig_limit(struct rig *rig, const struct xb_limit *limit);
 /* Returns false if there was none of this name. */
 bool rig_unlimit(struct rig *rig, const char *name);
+
+/* The number-th processor that this process may use; -1: there are fewer. */
+int rig_processor(int number);
 
 /* A rotation with or without the exact stage; it stays so until the next call. */
 void rig_confirm(struct rig *rig, bool confirm);

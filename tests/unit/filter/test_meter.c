@@ -80,7 +80,7 @@ static void world_begin(uint32_t senders)
 					.bits6 = 64,
 					.capacity = busy};
 	world.meter = xb_limitmap_meter(&world.limit);
-	world.meter.lines = busy * XB_LIMIT_LINES;
+	world.meter.lines = (uint32_t)xb_limit_lines(busy);
 	world.line = calloc(world.meter.lines, sizeof(*world.line));
 	world.sender = calloc(senders, sizeof(*world.sender));
 	world.senders = senders;
@@ -250,18 +250,6 @@ static void pin(pthread_t thread, int cpu)
 	assert_int_equal(pthread_setaffinity_np(thread, sizeof(set), &set), 0);
 }
 
-/* The number-th processor that this process may use; -1: there are fewer. */
-static int processor(int number)
-{
-	cpu_set_t set;
-
-	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set) && !number--)
-			return cpu;
-	return -1;
-}
-
 static void race_run(struct race *race, struct racer *racers, uint32_t count)
 {
 	race->begin = atomic_load(&race->now);
@@ -306,7 +294,7 @@ static void one_source(uint32_t threads, bool pinned)
 
 		for (uint32_t i = 0; i < threads; i++)
 			racers[i] = (struct racer){.chosen = own_cells,
-						   .cpu = pinned ? processor((int)i) : -1};
+						   .cpu = pinned ? rig_processor((int)i) : -1};
 		race_run(&race, racers, threads);
 		for (uint32_t i = 0; i < threads; i++) {
 			passed += racers[i].passed;
@@ -325,7 +313,7 @@ TEST(one_source_on_four_threads)
 
 TEST(one_source_on_two_processors)
 {
-	if (processor(1) < 0)
+	if (rig_processor(1) < 0)
 		skip();
 	one_source(2, true);
 }
@@ -345,7 +333,7 @@ static void colliding(bool pinned)
 		for (uint32_t i = 0; i < RACERS; i++)
 			racers[i] = (struct racer){.chosen = sets[i / 2],
 						   .cost = costs[i / 2],
-						   .cpu = pinned ? processor((int)i % 2) : -1};
+						   .cpu = pinned ? rig_processor((int)i % 2) : -1};
 		race_run(&race, racers, RACERS);
 		for (uint32_t i = 0; i < RACERS; i += 2) {
 			uint64_t passed = racers[i].passed + racers[i + 1].passed;
@@ -360,7 +348,7 @@ static void colliding(bool pinned)
 TEST(sources_that_share_cells)
 {
 	colliding(false);
-	if (processor(1) >= 0)
+	if (rig_processor(1) >= 0)
 		colliding(true);
 }
 
@@ -373,8 +361,8 @@ TEST(while_time_goes_on)
 		uint64_t passed = 0, may;
 
 		for (uint32_t i = 0; i < RACERS; i++)
-			racers[i] =
-				(struct racer){.chosen = own_cells, .cpu = processor((int)i % 2)};
+			racers[i] = (struct racer){.chosen = own_cells,
+						   .cpu = rig_processor((int)i % 2)};
 		race_run(&race, racers, RACERS);
 		for (uint32_t i = 0; i < RACERS; i++)
 			passed += racers[i].passed;
