@@ -71,18 +71,13 @@ XB_HASH_INLINE __u32 xb_meter_bytes(__u32 cost, __u64 bytes, __u32 noise)
 	return (__u32)((bytes * cost + (noise & 0xffff)) >> 16);
 }
 
-/* IPv4: a bijection for each limit. address: host byte order, bits beyond the source zero. */
+/* IPv4: a bijection for each limit. address: host byte order, bits beyond the source zero. A source
+ * of IPv6 has the hash of its prefix (xb_hash_ipv6()), with the limit in place of a class. */
 XB_HASH_INLINE __u64 xb_limit_hash4(const struct xb_key *key, __u32 limit, __u32 address)
 {
 	__u64 x = (key->a ^ (__u64)limit << 32 ^ address) * 0xbf58476d1ce4e5b9ULL;
 
 	return x ^ (x >> 32);
-}
-
-/* IPv6. hi: host byte order, bits beyond the source zero. */
-XB_HASH_INLINE __u64 xb_limit_hash6(const struct xb_key6 *key, __u32 limit, __u64 hi)
-{
-	return xb_hash_ipv6(key, hi, 0, xb_scoped6_tag(limit, 64));
 }
 
 struct xb_meter_cells {

@@ -522,15 +522,19 @@ static const struct xb_key6 key6 = {
 		 0x8eb44a8768581511}},
 	.head = {0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4}};
 
+static uint64_t hash6(uint64_t hi)
+{
+	return xb_hash_ipv6(&key6, hi, 0, xb_scoped6_tag(3, 64));
+}
+
 /* Sources in a row, as attackers and providers have them. */
 static struct xb_probes probes_of(int kind, uint32_t i)
 {
 	uint64_t hash = kind == 0   ? xb_limit_hash4(&key, 1, 0x0a000000 + i)
 			: kind == 1 ? xb_limit_hash4(&key, 15, i << 8)
-			: kind == 2 ? xb_limit_hash6(&key6, 3, 0x20010db800000000 + i)
-			: kind == 3
-				? xb_limit_hash6(&key6, 3, (0x2001ULL << 48) + ((uint64_t)i << 16))
-				: xb_limit_hash4(&key, 1 + i % 15, 0xc0000200 + i / 15);
+			: kind == 2 ? hash6(0x20010db800000000 + i)
+			: kind == 3 ? hash6((0x2001ULL << 48) + ((uint64_t)i << 16))
+				    : xb_limit_hash4(&key, 1 + i % 15, 0xc0000200 + i / 15);
 
 	return xb_probes_of(&key, hash);
 }
