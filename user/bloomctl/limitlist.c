@@ -14,7 +14,7 @@
 
 /* With what a trial has added. Too large for a stack. */
 struct limits {
-	struct xb_storeview view; /* its limits alone */
+	struct xb_limits_wanted wanted;
 	struct xb_limit_figures figures;
 };
 
@@ -26,12 +26,13 @@ static int read_figures(const struct cli *cli, struct limits *limits)
 
 	if (error == -ENOENT) {
 		error = xb_netns_hides_sys() ? xb_pin_check_place(cli->paths.pins) : 0;
-		return error ? error : xb_limit_figures_read(NULL, &limits->view, &limits->figures);
+		return error ? error
+			     : xb_limit_figures_read(NULL, &limits->wanted, &limits->figures);
 	}
 	if (error)
 		return error;
 	xb_anchor_note_elsewhere(&anchor);
-	error = xb_limit_figures_read(&anchor, &limits->view, &limits->figures);
+	error = xb_limit_figures_read(&anchor, &limits->wanted, &limits->figures);
 	xb_anchor_close(&anchor);
 	return error;
 }
@@ -40,12 +41,12 @@ static int read_limits(const struct cli *cli, struct xb_txn *txn, const struct o
 		       struct limits *limits)
 {
 	const struct xb_limit *added = ontrial_limit_added(ontrial);
-	int error = txn ? xb_limits_get(txn, &limits->view.limits) : 0;
+	int error = txn ? xb_limits_get(txn, &limits->wanted) : 0;
 
 	if (error)
 		return error;
 	if (added)
-		xb_limits_place(&limits->view.limits, added);
+		xb_limits_place(&limits->wanted, added);
 	return read_figures(cli, limits);
 }
 

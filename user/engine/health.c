@@ -163,8 +163,8 @@ static int view_limits(const struct xb_writer *kernel, struct xb_health *health)
 	health->limits = calloc(1, sizeof(*health->limits));
 	if (!health->limits)
 		return xb_out_of_memory();
-	return xb_limit_figures_read(kernel->anchored ? &kernel->anchor : NULL, &health->store,
-				     health->limits);
+	return xb_limit_figures_read(kernel->anchored ? &kernel->anchor : NULL,
+				     health->store.limits, health->limits);
 }
 
 static int view_trial(const struct xb_writer *kernel, struct xb_health *health)

@@ -12,14 +12,14 @@ static int read_one(const struct xb_anchor *anchor, struct xb_limit_figure *figu
 				    xb_limitmap_identity(&figure->limit), &figure->over);
 }
 
-int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_storeview *view,
+int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_limits_wanted *limits,
 			  struct xb_limit_figures *figures)
 {
 	int error = 0;
 
 	*figures = (struct xb_limit_figures){0};
-	for (uint32_t number = 1; !error && number < XB_LIMITS; number++) {
-		const struct xb_limit *limit = &view->limits.limit[number];
+	for (uint32_t number = 1; limits && !error && number < XB_LIMITS; number++) {
+		const struct xb_limit *limit = &limits->limit[number];
 		struct xb_limit_figure *figure = &figures->item[figures->count];
 
 		if (!*limit->name)

@@ -4,7 +4,7 @@
 #define XB_ENGINE_LIMITFIGURES_H
 
 #include "attach/anchor.h"
-#include "engine/storeview.h"
+#include "store/limits.h"
 
 struct xb_limit_figure {
 	uint32_t number;
@@ -19,7 +19,7 @@ struct xb_limit_figures {
 
 /* All limits that are wanted, by number. anchor: NULL if there is none, and nothing was counted.
  * Returns 0 or an error with its message. */
-int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_storeview *view,
+int xb_limit_figures_read(const struct xb_anchor *anchor, const struct xb_limits_wanted *limits,
 			  struct xb_limit_figures *figures);
 
 /* What came over the limit since the earlier figures; all of it, if they do not have it, or if it

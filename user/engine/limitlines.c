@@ -2,9 +2,11 @@
 #include "engine/limitlines.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "engine/jsontext.h"
+#include "store/lists.h"
 
 /* From 1 on; without the key it stays. */
 static int number_of(const json_t *line, const char *key, uint64_t *number)
@@ -33,20 +35,55 @@ static int bits_of(const json_t *line, const char *key, uint8_t less, uint8_t mo
 
 static int words_of(const json_t *line, struct xb_limit *limit)
 {
-	const char *name, *to, *rate, *of, *over;
+	const char *name, *to, *rate, *of, *over, *known;
 
 	if (xb_json_text(line, "limit", &name) || xb_json_text(line, "to", &to) ||
 	    xb_json_text(line, "rate", &rate) || xb_json_text(line, "of", &of) ||
-	    xb_json_text(line, "over", &over))
+	    xb_json_text(line, "over", &over) || xb_json_text(line, "known", &known))
 		return -EINVAL;
 	if (!to || !rate)
 		return xb_input_error("a limit needs \"to\" and \"rate\"");
 	return xb_limit_parse_name(name, limit->name) || xb_scope_parse(to, &limit->scope) ||
 			       xb_limit_parse_rate(rate, &limit->rate, &limit->period) ||
 			       (of && xb_limit_parse_unit(of, &limit->of)) ||
-			       (over && xb_limit_parse_over(over, &limit->counts))
+			       (over && xb_limit_parse_over(over, &limit->counts)) ||
+			       (known && xb_limit_parse_known(known, &limit->known))
 		       ? -EINVAL
 		       : 0;
+}
+
+static int seconds_of(const json_t *line, const char *key, uint32_t *seconds)
+{
+	uint64_t number = *seconds;
+	int error = number_of(line, key, &number);
+
+	if (!error && number > XB_LIMIT_TIMEOUT_MAX)
+		error = xb_input_error("\"%s\" is out of range", key);
+	*seconds = (uint32_t)number;
+	return error;
+}
+
+/* The list of sources over the limit, and how long they stay there. */
+static int list_of(const json_t *line, struct xb_limit *limit)
+{
+	const json_t *forgeable = json_object_get(line, "forgeable");
+	const char *list = NULL;
+	int error = xb_json_text(line, "list", &list);
+
+	if (!error && list && (!xb_list_name_ok(list) || !strcmp(list, XB_LIST_ALLOW)))
+		error = xb_input_error("\"list\" is no name of a list to fill");
+	if (!error && list)
+		strcpy(limit->list, list);
+	if (!error)
+		error = seconds_of(line, "timeout", &limit->timeout);
+	if (limit->longest < limit->timeout)
+		limit->longest = limit->timeout;
+	if (!error)
+		error = seconds_of(line, "longest", &limit->longest);
+	if (!error && forgeable && !json_is_boolean(forgeable))
+		error = xb_input_error("\"forgeable\" is true or false");
+	limit->forgeable = json_is_true(forgeable);
+	return error;
 }
 
 int xb_limit_line(struct xb_limits_wanted *limits, const json_t *line)
@@ -62,6 +99,8 @@ int xb_limit_line(struct xb_limits_wanted *limits, const json_t *line)
 		error = bits_of(line, "per4", 24, 32, &limit.bits4);
 	if (!error)
 		error = bits_of(line, "per6", 48, 64, &limit.bits6);
+	if (!error)
+		error = list_of(line, &limit);
 	if (!error)
 		error = xb_limit_complete(&limit);
 	if (error)

@@ -39,7 +39,7 @@ static void say_limit(struct xb_line *line, const struct xb_limit *limit)
 {
 	const struct xb_limit *defaults = &xb_limit_defaults;
 	bool other4 = limit->bits4 != defaults->bits4, other6 = limit->bits6 != defaults->bits6;
-	char rate[XB_LIMIT_RATE_TEXT], text[XB_SCOPE_TEXT];
+	char rate[XB_LIMIT_RATE_TEXT], text[XB_SCOPE_TEXT], known[XB_LIMIT_KNOWN_TEXT];
 
 	xb_line_put(line, "limit add %s --to %s --rate %s", limit->name,
 		    xb_scope_format(&limit->scope, text), xb_limit_format_rate(limit, rate));
@@ -57,6 +57,16 @@ static void say_limit(struct xb_line *line, const struct xb_limit *limit)
 		xb_line_put(line, " --over %s", xb_limit_over(limit));
 	if (limit->capacity != defaults->capacity)
 		xb_line_put(line, " --capacity %" PRIu64, limit->capacity);
+	if (limit->known != defaults->known)
+		xb_line_put(line, " --known %s", xb_limit_format_known(limit, known));
+	if (*limit->list)
+		xb_line_put(line, " --list %s", limit->list);
+	if (limit->longest != limit->timeout)
+		xb_line_put(line, " --timeout %u..%u", limit->timeout, limit->longest);
+	else if (limit->timeout != defaults->timeout)
+		xb_line_put(line, " --timeout %u", limit->timeout);
+	if (limit->forgeable)
+		xb_line_put(line, " --forgeable");
 }
 
 static void say_rotate(struct xb_line *line, const struct xb_rotate_request *rotate)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/array.h"
 #include "store/expiry.h"
 #include "store/renamed.h"
@@ -130,8 +131,9 @@ static int read_all(struct look *look)
 		error = check_renamed(txn);
 	if (!error)
 		error = xb_known_wish_get(txn, &view->known);
+	view->limits = calloc(1, sizeof(*view->limits));
 	if (!error)
-		error = xb_limits_get(txn, &view->limits);
+		error = view->limits ? xb_limits_get(txn, view->limits) : xb_out_of_memory();
 	return error ? error : read_trial(look);
 }
 
@@ -172,6 +174,7 @@ void xb_storeview_free(struct xb_storeview *view)
 	xb_arena_free(&view->scopes);
 	free(view->wanted);
 	free(view->automatic);
+	free(view->limits);
 	xb_trial_free(&view->trial);
 	*view = (struct xb_storeview){0};
 }

@@ -32,7 +32,7 @@ struct xb_storeview {
 	size_t wanted_count;
 	struct xb_home home;
 	struct xb_known_wish known;
-	struct xb_limits_wanted limits;
+	struct xb_limits_wanted *limits; /* NULL: there is no store */
 	struct xb_automatic *automatic;
 	size_t automatic_count;
 	uint64_t manual;	 /* entries of the allowlist that somebody added */

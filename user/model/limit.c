@@ -19,6 +19,9 @@ const struct xb_limit xb_limit_defaults = {
 	.bits6 = 64,
 	.of = XB_LIMIT_PACKETS,
 	.capacity = XB_LIMIT_CAPACITY,
+	.timeout = XB_LIMIT_TIMEOUT,
+	.longest = XB_LIMIT_TIMEOUT,
+	.known = 1,
 };
 
 static bool is_name_letter(char letter)
@@ -26,16 +29,22 @@ static bool is_name_letter(char letter)
 	return isalnum((unsigned char)letter) || letter == '-' || letter == '_' || letter == '.';
 }
 
-bool xb_limit_name_is_sound(const char *name)
+/* size: bytes that the name has room in. */
+static bool is_name(const char *name, size_t size)
 {
-	size_t length = strnlen(name, XB_LIMIT_NAME);
+	size_t length = strnlen(name, size);
 
-	if (!length || length == XB_LIMIT_NAME || !isalnum((unsigned char)name[0]))
+	if (!length || length == size || !isalnum((unsigned char)name[0]))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (!is_name_letter(name[i]))
 			return false;
 	return true;
+}
+
+bool xb_limit_name_is_sound(const char *name)
+{
+	return is_name(name, XB_LIMIT_NAME);
 }
 
 int xb_limit_parse_name(const char *text, char name[XB_LIMIT_NAME])
@@ -135,6 +144,32 @@ const char *xb_limit_over(const struct xb_limit *limit)
 	return limit->counts ? "count" : "drop";
 }
 
+int xb_limit_parse_known(const char *text, uint32_t *known)
+{
+	uint64_t number;
+	const char *end = take_number(text, &number);
+
+	if (!strcmp(text, "exempt")) {
+		*known = XB_LIMIT_EXEMPT;
+		return 0;
+	}
+	if (!end || strcmp(end, "x") || !number || number > XB_LIMIT_KNOWN_MAX)
+		return xb_input_error("known sources may send 1x to %" PRIu64
+				      "x as much, as 10x, or are exempt: '%s' is neither",
+				      (uint64_t)XB_LIMIT_KNOWN_MAX, XB_SHOW(text));
+	*known = (uint32_t)number;
+	return 0;
+}
+
+const char *xb_limit_format_known(const struct xb_limit *limit, char out[XB_LIMIT_KNOWN_TEXT])
+{
+	if (limit->known == XB_LIMIT_EXEMPT)
+		strcpy(out, "exempt");
+	else
+		snprintf(out, XB_LIMIT_KNOWN_TEXT, "%" PRIu32 "x", limit->known);
+	return out;
+}
+
 static int wrong_per(const char *text)
 {
 	return xb_input_error("'%s' is no part of an address: 32 or 24 bits of IPv4, 64 or 48 of "
@@ -217,6 +252,23 @@ static int check_burst(const struct xb_limit *limit)
 		       : xb_input_error("at this rate the burst would last more than a day");
 }
 
+/* Only a whole address can prove that nobody forges it, by a handshake. */
+static int check_list(const struct xb_limit *limit)
+{
+	if (!*limit->list)
+		return limit->forgeable ? xb_input_error("forgeable sources need a list") : 0;
+	if (!limit->timeout || limit->timeout > limit->longest ||
+	    limit->longest > XB_LIMIT_TIMEOUT_MAX)
+		return xb_input_error("a timeout is 1 second to a year, and the second one is no "
+				      "shorter than the first");
+	if (limit->forgeable ||
+	    (limit->of == XB_LIMIT_CONNECTIONS && limit->bits4 == 32 && limit->bits6 == 64))
+		return 0;
+	return xb_input_error("only a single source (/32, /64) that is over a limit of "
+			      "connections can be shown not to be forged; to list others is to "
+			      "accept forgeable ones");
+}
+
 int xb_limit_check(const struct xb_limit *limit)
 {
 	int error = check_rate(limit);
@@ -226,7 +278,7 @@ int xb_limit_check(const struct xb_limit *limit)
 	if (!error && (!limit->capacity || limit->capacity > XB_LIMIT_CAPACITY_MAX))
 		error = xb_input_error("a capacity is 1 to %" PRIu64 " sources",
 				       (uint64_t)XB_LIMIT_CAPACITY_MAX);
-	return error;
+	return error ? error : check_list(limit);
 }
 
 int xb_limit_complete(struct xb_limit *limit)
@@ -242,5 +294,6 @@ bool xb_limit_is_sound(const struct xb_limit *limit)
 	       (limit->period == 1 || limit->period == 60 || limit->period == 3600) &&
 	       (limit->bits4 == 24 || limit->bits4 == 32) &&
 	       (limit->bits6 == 48 || limit->bits6 == 64) && xb_scope_is_sound(&limit->scope) &&
-	       !xb_limit_check(limit);
+	       (!*limit->list || is_name(limit->list, XB_LIMIT_LIST)) &&
+	       limit->known <= XB_LIMIT_KNOWN_MAX && !xb_limit_check(limit);
 }

@@ -30,6 +30,12 @@ static inline uint64_t xb_limit_lines(uint64_t capacity)
 	return capacity * XB_LIMIT_LINES;
 }
 
+#define XB_LIMIT_LIST	     65 /* bytes of the name of a list, terminator included */
+#define XB_LIMIT_TIMEOUT     600
+#define XB_LIMIT_TIMEOUT_MAX 31536000ULL
+#define XB_LIMIT_KNOWN_MAX   1000ULL
+#define XB_LIMIT_EXEMPT	     0
+
 /* In order of the store's record. */
 struct xb_limit {
 	char name[XB_LIMIT_NAME];
@@ -41,6 +47,14 @@ struct xb_limit {
 	uint64_t burst;	       /* so many at once, after silence */
 	uint64_t capacity;     /* sources over their rate at once for which there is room */
 	struct xb_scope scope; /* packets to these services */
+
+	char list[XB_LIMIT_LIST]; /* that gets the sources over the limit; no letters: none does */
+	uint32_t timeout;	  /* seconds that a source stays there */
+	uint32_t longest;	  /* the same, of one that comes there again and again */
+	bool forgeable;		  /* the list gets sources that others may have forged, too */
+
+	/* Known sources may send so many times as much; XB_LIMIT_EXEMPT: any amount. */
+	uint32_t known;
 };
 
 /* What stands in a limit where nothing else was asked for; burst 0: xb_limit_complete() sets it. */
@@ -80,6 +94,14 @@ const char *xb_limit_over(const struct xb_limit *limit);
 /* Reads how much of an address is the source, "24", "48" or "24,48"; the other family keeps what it
  * has. An error with its message. */
 int xb_limit_parse_per(const char *text, struct xb_limit *limit);
+
+/* Reads "10x" or "exempt", what known sources may send. An error with its message. */
+int xb_limit_parse_known(const char *text, uint32_t *known);
+
+#define XB_LIMIT_KNOWN_TEXT 16
+
+/* "10x" or "exempt"; returns out. */
+const char *xb_limit_format_known(const struct xb_limit *limit, char out[XB_LIMIT_KNOWN_TEXT]);
 
 /* The burst where none was asked for: what the rate allows in two seconds, at least 5 packets. */
 uint64_t xb_limit_burst_for(enum xb_limit_unit of, uint64_t rate, uint32_t period);

@@ -15,7 +15,10 @@ struct record {
 	uint64_t rate, burst, capacity;
 	uint32_t services;
 	struct xb_service service[XB_SCOPE_SERVICES];
-	uint32_t reserved;
+	char list[XB_LIMIT_LIST];
+	uint8_t forgeable;
+	uint8_t reserved[2];
+	uint32_t timeout, longest, known;
 	uint32_t checksum;
 };
 
@@ -46,7 +49,12 @@ static int get_one(struct xb_txn *txn, uint32_t number, struct xb_limit *limit)
 		.burst = record.burst,
 		.capacity = record.capacity,
 		.scope = {.count = record.services},
+		.timeout = record.timeout,
+		.longest = record.longest,
+		.forgeable = record.forgeable,
+		.known = record.known,
 	};
+	memcpy(limit->list, record.list, sizeof(limit->list));
 	memcpy(limit->name, record.name, sizeof(limit->name));
 	memcpy(limit->scope.service, record.service, sizeof(record.service));
 	return xb_limit_is_sound(limit) ? 0 : xb_lmdb_error(MDB_CORRUPTED, "cannot read the store");
@@ -115,6 +123,10 @@ int xb_limits_put(struct xb_txn *txn, const struct xb_limit *limit)
 		.burst = limit->burst,
 		.capacity = limit->capacity,
 		.services = limit->scope.count,
+		.timeout = limit->timeout,
+		.longest = limit->longest,
+		.forgeable = limit->forgeable,
+		.known = limit->known,
 	};
 	struct xb_limits_wanted wanted;
 	char key[KEY_BYTES];
@@ -126,6 +138,7 @@ int xb_limits_put(struct xb_txn *txn, const struct xb_limit *limit)
 	number = xb_limits_place(&wanted, limit);
 	if (!number)
 		return xb_limits_full();
+	memcpy(record.list, limit->list, sizeof(record.list));
 	memcpy(record.name, limit->name, sizeof(record.name));
 	memcpy(record.service, limit->scope.service,
 	       limit->scope.count * sizeof(*limit->scope.service));

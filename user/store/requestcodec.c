@@ -182,6 +182,11 @@ static void pass_limit(struct codec *codec, struct xb_limit *limit)
 	pass(codec, &limit->burst, sizeof(limit->burst));
 	pass(codec, &limit->capacity, sizeof(limit->capacity));
 	pass_scope(codec, &limit->scope);
+	pass(codec, limit->list, sizeof(limit->list));
+	pass(codec, &limit->timeout, sizeof(limit->timeout));
+	pass(codec, &limit->longest, sizeof(limit->longest));
+	pass_flag(codec, &limit->forgeable);
+	pass(codec, &limit->known, sizeof(limit->known));
 	codec->wrong |= !xb_limit_is_sound(limit);
 }
 

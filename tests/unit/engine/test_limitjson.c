@@ -10,7 +10,7 @@
 #include "support/cmocka.h"
 #include "support/scratch_txn.h"
 
-static struct xb_storeview view;
+static struct xb_limits_wanted wanted;
 static struct xb_limit_figures figures;
 
 static void limit(const char *name, const char *services, struct xb_limit one)
@@ -46,8 +46,8 @@ static void two_limits(void)
 				.burst = 65536,
 				.capacity = 100});
 	assert_int_equal(xb_limits_remove(txn, "gone", &found), 0);
-	assert_int_equal(xb_limits_get(txn, &view.limits), 0);
-	assert_int_equal(xb_limit_figures_read(NULL, &view, &figures), 0);
+	assert_int_equal(xb_limits_get(txn, &wanted), 0);
+	assert_int_equal(xb_limit_figures_read(NULL, &wanted, &figures), 0);
 	assert_int_equal(figures.count, 2);
 	figures.item[0].over = (struct xb_count){.packets = 7, .bytes = 700};
 }

@@ -89,7 +89,7 @@ static int read_limits(const char *state, const struct xb_anchor *anchor,
 	if (xb_storeview_glance(state, &view))
 		xb_error_clear();
 	else
-		error = xb_limit_figures_read(anchor, &view, limits);
+		error = xb_limit_figures_read(anchor, view.limits, limits);
 	xb_storeview_free(&view);
 	return error;
 }

@@ -54,9 +54,59 @@ static const struct option_spec add_options[] = {
 	 .help = "what becomes of packets over the limit (default drop)"},
 	{"capacity", "SOURCES", 'c',
 	 .help = "sources over their rate at once to expect (default 16384)"},
+	{"known", "FACTOR|exempt", 'k',
+	 .help = "known sources may send so many times as much, as 10x"},
+	{"list", "NAME", 'l', .help = "list the sources over the limit, by bloomd",
+	 .offers = OFFER_LISTS_TO_FILL},
+	{"timeout", "TIME[..LONGEST]", 'm',
+	 .help = "for this time, twice as long each time it recurs (default 10m)"},
+	{"forgeable", NULL, 'f', .help = "also sources that others may have forged"},
 	ROLLBACK_OPTION,
 	{0},
 };
+
+/* "10m" or "10m..1d". */
+static int take_timeout(const struct cli *cli, const char *text, struct xb_limit *limit)
+{
+	const char *points = strstr(text, "..");
+	uint64_t first, longest;
+	char word[32];
+
+	snprintf(word, sizeof(word), "%.*s", points ? (int)(points - text) : (int)strlen(text),
+		 text);
+	if (!cli_seconds(cli, "--timeout", word, 1, XB_LIMIT_TIMEOUT_MAX, &first) ||
+	    (points &&
+	     !cli_seconds(cli, "--timeout", points + 2, first, XB_LIMIT_TIMEOUT_MAX, &longest)))
+		return EXIT_USAGE;
+	limit->timeout = (uint32_t)first;
+	limit->longest = (uint32_t)(points ? longest : first);
+	return EXIT_DONE;
+}
+
+static int take_list(const struct cli *cli, const char *name, struct xb_limit *limit)
+{
+	if (!cli_list_to_fill(cli, name))
+		return EXIT_USAGE;
+	strcpy(limit->list, name);
+	return EXIT_DONE;
+}
+
+/* What becomes of sources that are over the limit, or known. */
+static int take_consequence(const struct cli *cli, int option, struct xb_limit *limit)
+{
+	switch (option) {
+	case 'k':
+		return xb_limit_parse_known(optarg, &limit->known) ? cli_fail() : EXIT_DONE;
+	case 'l':
+		return take_list(cli, optarg, limit);
+	case 'm':
+		return take_timeout(cli, optarg, limit);
+	case 'f':
+		limit->forgeable = true;
+		return EXIT_DONE;
+	}
+	return EXIT_USAGE;
+}
 
 static int take_option(const struct cli *cli, int option, struct xb_limit *limit)
 {
@@ -81,7 +131,7 @@ static int take_option(const struct cli *cli, int option, struct xb_limit *limit
 			       ? EXIT_DONE
 			       : EXIT_USAGE;
 	}
-	return EXIT_USAGE;
+	return take_consequence(cli, option, limit);
 }
 
 static int run_add(struct cli *cli, int argc, char **argv)

@@ -50,7 +50,7 @@ static int read_wanted(const struct cli *cli, const struct xb_anchor *anchor, st
 		return 0;
 	}
 	error = xb_class_figures_read(anchor, &table->view, &table->classes);
-	return error ? error : xb_limit_figures_read(anchor, &table->view, &table->limits);
+	return error ? error : xb_limit_figures_read(anchor, table->view.limits, &table->limits);
 }
 
 static int read_table(const struct xb_anchor *anchor, struct table *table, uint64_t names)

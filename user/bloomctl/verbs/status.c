@@ -478,7 +478,7 @@ static int answer_text(const struct xb_health *health)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct xb_health health;
+	static struct xb_health health; /* too large for a stack */
 	int code;
 
 	(void)argv;
