@@ -43,6 +43,11 @@ struct {
 } drops SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, XB_OFFENDERS_BYTES);
+} offenders SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, XB_CLASS_COUNTS);
 	__type(key, __u32);

@@ -66,6 +66,8 @@ static __always_inline enum xb_reason limited(struct xdp_md *ctx, const struct s
 	if (is_allowed(ctx, source->network, ipv6))
 		return XB_ALLOWED;
 	class_count(XB_CLASSES + limit, frame_length(ctx, source->claimed));
+	if (over & params.limits.lists)
+		offender_report(ctx, source->network, ipv6, over & params.limits.lists);
 	if (!strict)
 		return XB_OVER_COUNTED;
 	monitors = policy_now() == XB_POLICY_MONITOR;

@@ -19,6 +19,13 @@ struct {
 	__type(value, __u64);
 } known_counts SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, XB_MET_SOURCES);
+	__type(key, struct xb_met_key);
+	__type(value, struct xb_met);
+} known_met SEC(".maps");
+
 static __always_inline void count(__u32 which)
 {
 	__u64 *counter = bpf_map_lookup_elem(&known_counts, &which);
@@ -33,8 +40,8 @@ static __always_inline bool is_loopback_ipv4(__u32 address)
 	return address >> 24 == 127 || !address;
 }
 
-/* The far end of the socket, hashed; false: it is this machine itself, or no address. */
-static __always_inline bool hash_of(struct bpf_sock_ops *ctx, const struct xb_key *key, __u64 *hash)
+/* The far end of the socket; false: it is this machine itself, or no address. */
+static __always_inline bool far_end(struct bpf_sock_ops *ctx, struct xb_met_key *far)
 {
 	__u32 family = ctx->family, words[4], address;
 
@@ -44,7 +51,8 @@ static __always_inline bool hash_of(struct bpf_sock_ops *ctx, const struct xb_ke
 		words[2] = bpf_ntohl(ctx->remote_ip6[2]);
 		words[3] = bpf_ntohl(ctx->remote_ip6[3]);
 		if (words[0] || words[1] || words[2] != 0xffff) {
-			*hash = xb_known_hash_ipv6(key, (__u64)words[0] << 32 | words[1]);
+			far->hi = (__u64)words[0] << 32 | words[1];
+			far->family = 6;
 			return words[0] || words[1] || words[2] || words[3] > 1;
 		}
 		address = words[3]; /* mapped: IPv4 on the wire */
@@ -53,20 +61,39 @@ static __always_inline bool hash_of(struct bpf_sock_ops *ctx, const struct xb_ke
 	} else {
 		return false;
 	}
-	*hash = xb_known_hash_ipv4(key, address);
+	far->hi = (__u64)address << 32;
+	far->family = 4;
 	return !is_loopback_ipv4(address);
+}
+
+/* A handshake that the far end began and completed. */
+static __always_inline void meet(const struct xb_met_key *far)
+{
+	__u32 second = (__u32)(bpf_ktime_get_boot_ns() / 1000000000);
+	struct xb_met *met = bpf_map_lookup_elem(&known_met, far), first = {0};
+
+	if (met) {
+		xb_met_count(met, second);
+		return;
+	}
+	xb_met_count(&first, second);
+	bpf_map_update_elem(&known_met, far, &first, BPF_NOEXIST);
 }
 
 /* Whoever rules another network namespace could make any address known. */
 static __always_inline void learn(struct bpf_sock_ops *ctx)
 {
 	struct xb_known *known = known_now();
+	struct xb_met_key far = {.port = ctx->local_port};
 	enum xb_known_put put;
 	__u64 hash;
 
-	if (!known || bpf_get_netns_cookie(ctx) != known->netns ||
-	    !hash_of(ctx, &known->key, &hash))
+	if (!known || bpf_get_netns_cookie(ctx) != known->netns || !far_end(ctx, &far))
 		return;
+	if (ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || ctx->op == BPF_SOCK_OPS_STATE_CB)
+		meet(&far);
+	hash = far.family == 4 ? xb_known_hash_ipv4(&known->key, far.hi >> 32)
+			       : xb_known_hash_ipv6(&known->key, far.hi);
 	put = known_learn(known, hash,
 			  xb_known_turn(known, (__u32)(bpf_ktime_get_boot_ns() / 1000000000)));
 	count(put == XB_KNOWN_IS_NEW	 ? XB_KNOWN_LEARNED

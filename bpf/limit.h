@@ -17,6 +17,7 @@
 #include "parse.h"
 #include "service.h"
 #include "transport.h"
+#include "watch.h"
 
 struct word_map limit_ports SEC(".maps");
 
@@ -157,6 +158,63 @@ __noinline int limit_over(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 a
 			over |= 1U << (number & (XB_LIMITS - 1));
 	}
 	return over;
+}
+
+struct word_map reported SEC(".maps");
+
+/* Notes that the source is reported, and returns whether it was not in this period. */
+static __always_inline bool offender_note(__u64 address, __u32 ipv6, __u32 number)
+{
+	const volatile struct xb_meter *limit = &params.limits.meter[number & (XB_LIMITS - 1)];
+	struct xb_key key = params_key();
+	struct xb_probes probes = xb_probes_of(&key, limit_hash(address, ipv6, limit, number));
+	__u64 now = (__u32)(limit_now() >> XB_REPORTED_SHIFT);
+	__u64 note = probes.low << 32 | now;
+	__u32 index = probes.place % XB_REPORTED_SLOTS;
+	__u64 *slot = bpf_map_lookup_elem(&reported, &index);
+
+	if (!slot || *(volatile __u64 *)slot == note)
+		return false;
+	*slot = note;
+	return true;
+}
+
+static __always_inline int offender_send(struct xdp_md *ctx, __u32 network, __u32 ipv6,
+					 __u32 number)
+{
+	struct xb_offender offender;
+
+	if (!watch_begin(ctx, network, ipv6, &offender.drop))
+		return 0;
+	offender.drop.reason = XB_LIMITED;
+	offender.drop.limit = number;
+	offender.identity = params.limits.of.identity[number & (XB_LIMITS - 1)];
+	offender.store = params.store;
+	watch_transport(ctx, network, ipv6, &offender.drop);
+	return bpf_ringbuf_output(&offenders, &offender, sizeof(offender), 0);
+}
+
+/* Reports the source, at most once in a period, for each of the limits that it is over, bits. Only
+ * while bloomd reads: without it this reads one word. */
+__noinline int offender_report(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 over)
+{
+	struct xb_watch *now = bpf_map_lookup_elem(&watch, &(__u32){0});
+	struct source source;
+
+	if (!params.limits.lists || !now || *(volatile __s64 *)&now->offenders <= 0)
+		return 0;
+	source = source_at(ctx, network, ipv6);
+	if (source.family == SOURCE_NONE)
+		return 0;
+	for (__u32 i = 1; over && i < XB_LIMITS; i++) {
+		__u32 number = lowest_bit(over);
+
+		over &= over - 1;
+		if (offender_note(ipv6 ? source.hi : source.ipv4, ipv6, number) &&
+		    __sync_fetch_and_add(&now->offenders, -1) > 0)
+			offender_send(ctx, network, ipv6, number);
+	}
+	return 0;
 }
 
 /* The limits of the packet's service, as bits. */

@@ -228,4 +228,66 @@ XB_HASH_INLINE __u32 xb_known_turn(struct xb_known *known, __u32 second)
 	return number;
 }
 
+/*
+ * How many handshakes a source has completed with one port in the present window of time and in the
+ * one before, for windows of a second, a minute and an hour. Nobody can forge these, so a source
+ * that has completed many is over a limit by itself, and not because others send in its name.
+ */
+struct xb_met_key {
+	__u64 hi;    /* the address, IPv4 in the upper half, or its /64; host byte order */
+	__u16 port;  /* of this machine, host byte order */
+	__u8 family; /* 4 or 6 */
+	__u8 zero[5];
+};
+_Static_assert(sizeof(struct xb_met_key) == 16, "no padding in a key");
+
+#define XB_MET_WINDOWS 3
+
+struct xb_met_window {
+	__u32 number; /* the present window, in windows since the machine was booted */
+	__u32 now, before;
+};
+
+struct xb_met {
+	struct xb_met_window window[XB_MET_WINDOWS];
+};
+
+#define XB_MET_SOURCES 16384 /* those that came last */
+
+/* Seconds of a window. */
+XB_HASH_INLINE __u32 xb_met_seconds(__u32 i)
+{
+	return i == 0 ? 1 : i == 1 ? 60 : 3600;
+}
+
+/* The window as it is at this second of CLOCK_BOOTTIME. */
+XB_HASH_INLINE struct xb_met_window xb_met_turned(struct xb_met_window window, __u32 i,
+						  __u32 second)
+{
+	__u32 number = second / xb_met_seconds(i);
+
+	if (window.number != number) {
+		window.before = window.number + 1 == number ? window.now : 0;
+		window.now = 0;
+		window.number = number;
+	}
+	return window;
+}
+
+XB_HASH_INLINE void xb_met_count(struct xb_met *met, __u32 second)
+{
+	for (__u32 i = 0; i < XB_MET_WINDOWS; i++) {
+		met->window[i] = xb_met_turned(met->window[i], i, second);
+		met->window[i].now++;
+	}
+}
+
+/* Handshakes in the present window or in the one before, whichever had more. */
+XB_HASH_INLINE __u32 xb_met_handshakes(const struct xb_met *met, __u32 i, __u32 second)
+{
+	struct xb_met_window window = xb_met_turned(met->window[i], i, second);
+
+	return window.now > window.before ? window.now : window.before;
+}
+
 #endif

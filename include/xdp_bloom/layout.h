@@ -128,6 +128,7 @@ struct xb_class_count {
  * watcher is gone. */
 struct xb_watch {
 	__s64 budget;
+	__s64 offenders; /* the same for reports of sources over a limit, which bloomd refills */
 };
 
 /* The report of a drop; fields from the packet are in network byte order. */
@@ -155,6 +156,21 @@ struct xb_name_drop {
 _Static_assert(sizeof(struct xb_name_drop) == 312, "a name's drop as told");
 
 #define XB_DROPS_BYTES 262144 /* ring buffer */
+
+/* A source over a limit that has a list. */
+struct xb_offender {
+	struct xb_drop drop; /* of the packet, with the number of the limit */
+	__u64 identity;	     /* of the limit, see struct xb_scopes */
+	__u64 store;	     /* identity of the store that has the limit */
+};
+_Static_assert(sizeof(struct xb_offender) == 72, "an offender as told");
+
+#define XB_OFFENDERS_BYTES 131072 /* ring buffer */
+
+/* Which sources were reported in this period, so that none is reported twice but rarely: each has
+ * one slot, with 32 bits of its hash above the number of the period. */
+#define XB_REPORTED_SLOTS 16384
+#define XB_REPORTED_SHIFT 30 /* a period takes 2^30 ns */
 
 /*
  * Which listed names are hit most, on one CPU. A name has one slot it may stand in, by its hash;
@@ -497,9 +513,11 @@ struct xb_limits {
 	struct xb_scopes of; /* `drops`: over which packets are dropped; others are counted */
 	__u32 lines;	     /* of the meter, for all; 0: there are no limits */
 	__u32 jiffy;	     /* ns that one takes in this kernel */
+	__u32 lists;	     /* bits of those that have a list */
+	__u32 unused;	     /* 0 */
 	struct xb_meter meter[XB_LIMITS];
 };
-_Static_assert(sizeof(struct xb_limits) == 680, "limits layout");
+_Static_assert(sizeof(struct xb_limits) == 688, "limits layout");
 
 enum xb_policy {
 	XB_POLICY_ENFORCE,
@@ -552,7 +570,7 @@ struct xb_params {
 	struct xb_levels6 levels6;
 	struct xb_limits limits;
 };
-_Static_assert(sizeof(struct xb_params) == 1336, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 1344, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 15
 

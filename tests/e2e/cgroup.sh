@@ -28,7 +28,11 @@ enter_own_cgroup()
 		XB_TEST_CGROUP=$XB_TEST_CGROUP exec unshare --cgroup --mount sh -c \
 			'mount -t cgroup2 cgroup2 "$XB_TEST_DIR/cgroup" && exec "$@"' sh "$0"
 	) || code=$?
-	rmdir "$XB_TEST_CGROUP" || true
+	# Processes that were killed are there for a moment longer.
+	for _ in {1..100}; do
+		rmdir "$XB_TEST_CGROUP" 2>/dev/null && break
+		rest 0.05
+	done
 	exit $code
 }
 

@@ -23,7 +23,7 @@ struct xb_anchor {
 	struct xb_netns netns; /* of the interfaces it filters */
 	bool elsewhere;	       /* that is not the one this process is in */
 	int identity, slot;
-	int ifaces, stats, notes, watch, drops, class_counts, hits,
+	int ifaces, stats, notes, watch, drops, offenders, class_counts, hits,
 		hits_names; /* of all programs */
 	int entry; /* program; -1 with the dispatcher, which loads one for each interface */
 	struct xb_guard guard; /* of the trial that has the slot; program -1: there is no trial */

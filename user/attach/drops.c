@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/pin.h"
+#include "attach/ring.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -56,17 +57,6 @@ static void set_budget(struct xb_watched *watched, int64_t budget)
 	__atomic_store_n(budget_of(watched), budget, __ATOMIC_RELAXED);
 }
 
-/* `bloomctl test` sends frames through the filter that no attached interface has seen. */
-static bool is_attached(const struct xb_watched *watched, uint32_t ifindex)
-{
-	const struct xb_iface_cell *cells = (const void *)watched->cells.base;
-
-	for (uint32_t i = 0; i < XB_IFACE_PROBES; i++)
-		if (cells[(xb_iface_cell_first(ifindex) + i) % XB_IFACE_CELLS].ifindex == ifindex)
-			return true;
-	return false;
-}
-
 /* A record of any other size is laid out otherwise. */
 static bool is_ours(const struct xb_drop *drop, size_t size)
 {
@@ -80,28 +70,10 @@ static int take_record(void *context, void *data, size_t size)
 	struct xb_drops *watcher = context;
 	const struct xb_drop *drop = data;
 
-	if (!is_ours(drop, size) || !is_attached(&watcher->now, drop->ifindex))
+	if (!is_ours(drop, size) || !xb_ring_is_attached(&watcher->now.cells, drop->ifindex))
 		return 0;
 	watcher->untold--;
 	return watcher->see(drop, watcher->context);
-}
-
-/* What an earlier watcher was told and did not read. */
-static int discard(void *context, void *data, size_t size)
-{
-	(void)context;
-	(void)data;
-	(void)size;
-	return 0;
-}
-
-static int empty_ring(int drops)
-{
-	struct ring_buffer *ring = ring_buffer__new(drops, discard, NULL, NULL);
-	int taken = ring ? ring_buffer__consume(ring) : -errno;
-
-	ring_buffer__free(ring);
-	return taken < 0 ? xb_system_error(-taken, "cannot read the ring of drops") : 0;
 }
 
 static int lock_directory(const char *pins)
@@ -125,21 +97,6 @@ static int lock_directory(const char *pins)
 	return xb_system_error(error, "cannot lock %s", path);
 }
 
-/* 1: the pins are those of this anchor; 0: of another one; -ENOENT: there are none. */
-static int is_in_place(const struct xb_watched *watched, const char *pins)
-{
-	char path[XB_PATH_MAX];
-	struct stat ours, theirs;
-	int error = xb_path_join(path, pins, XB_ANCHOR_PINS);
-
-	if (error)
-		return error;
-	if (lstat(path, &theirs) < 0)
-		return -ENOENT;
-	return !fstat(watched->directory, &ours) && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
-}
-
 static void leave(struct xb_watched *watched)
 {
 	const int fds[] = {watched->ifaces, watched->stats, watched->drops, watched->directory};
@@ -155,23 +112,12 @@ static void leave(struct xb_watched *watched)
 	*watched = nothing;
 }
 
-static int map_all(struct xb_mapping *window, int map, size_t size)
-{
-	int error = xb_mapping_open(window, map, size);
-
-	if (!error)
-		error = xb_mapping_map_all(window);
-	if (error)
-		xb_mapping_close(window);
-	return error;
-}
-
 static int take_maps(struct xb_watched *watched, struct xb_anchor *anchor)
 {
-	int error = map_all(&watched->budget, anchor->watch, sizeof(struct xb_watch));
+	int error = xb_ring_map(&watched->budget, anchor->watch, sizeof(struct xb_watch));
 
 	if (!error)
-		error = map_all(&watched->cells, anchor->ifaces,
+		error = xb_ring_map(&watched->cells, anchor->ifaces,
 				XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
 	watched->ifaces = anchor->ifaces;
 	watched->stats = anchor->stats;
@@ -185,7 +131,7 @@ static int open_ring(struct xb_drops *watcher, struct xb_watched *watched)
 	int error;
 
 	set_budget(watched, 0);
-	error = empty_ring(watched->drops);
+	error = xb_ring_empty(watched->drops);
 	if (error)
 		return error;
 	watched->ring = ring_buffer__new(watched->drops, take_record, watcher, NULL);
@@ -208,7 +154,7 @@ static int enter(struct xb_drops *watcher, struct xb_watched *watched)
 		xb_anchor_close(&anchor);
 	}
 	/* Between lock and anchor another one may have come: its lock is not ours. */
-	if (!error && is_in_place(watched, watcher->pins) != 1)
+	if (!error && xb_ring_is_in_place(watched->directory, watcher->pins) != 1)
 		error = -ENOENT;
 	if (!error)
 		error = open_ring(watcher, watched);
@@ -298,7 +244,7 @@ int xb_drops_open(struct xb_drops *watcher, const char *pins, uint32_t rate, xb_
 static int follow(struct xb_drops *watcher, uint64_t now)
 {
 	struct xb_watched next;
-	int in_place = is_in_place(&watcher->now, watcher->pins);
+	int in_place = xb_ring_is_in_place(watcher->now.directory, watcher->pins);
 	int error = in_place < 0 ? in_place : 0;
 
 	if (in_place == 1) {

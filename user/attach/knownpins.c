@@ -26,14 +26,14 @@
 
 #define CLOSED                                                                                     \
 	{                                                                                          \
-		.state = -1, .sets = -1, .counts = -1, .set = { -1, -1, -1, -1 }                   \
+		.state = -1, .sets = -1, .counts = -1, .met = -1, .set = { -1, -1, -1, -1 }                   \
 	}
 const struct xb_knownpins xb_no_knownpins = CLOSED;
 _Static_assert(XB_KNOWN_SETS == 4, "as many as are closed");
 
 void xb_knownpins_close(struct xb_knownpins *known)
 {
-	const int fds[] = {known->state, known->sets, known->counts};
+	const int fds[] = {known->state, known->sets, known->counts, known->met};
 
 	for (uint32_t i = 0; i < XB_KNOWN_SETS; i++) {
 		xb_mapping_close(&known->bits[i]);
@@ -141,6 +141,11 @@ static int open_pins(struct xb_knownpins *known, const struct xb_pins *from)
 		error = open_map(from, "counts", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t),
 				 &known->counts);
 	if (!error)
+		error = open_map(from, "met", BPF_MAP_TYPE_LRU_HASH, sizeof(struct xb_met),
+				 &known->met);
+	if (error == -ENOENT && known->counts >= 0)
+		error = 0;
+	if (!error)
 		error = map_state(known);
 	if (!error && !is_sound(known->known))
 		error = -ENOENT;
@@ -245,7 +250,8 @@ static int create_maps(struct xb_knownpins *known)
 	known->state = dup(bpf_map__fd(skeleton->maps.known_state));
 	known->sets = dup(bpf_map__fd(skeleton->maps.known_sets));
 	known->counts = dup(bpf_map__fd(skeleton->maps.known_counts));
-	if (known->state < 0 || known->sets < 0 || known->counts < 0)
+	known->met = dup(bpf_map__fd(skeleton->maps.known_met));
+	if (known->state < 0 || known->sets < 0 || known->counts < 0 || known->met < 0)
 		error = xb_system_error(errno, "cannot duplicate a descriptor");
 	known_bpf__destroy(skeleton);
 	return error;
@@ -259,7 +265,9 @@ static int pin_maps(const struct xb_knownpins *known)
 		error = xb_pin(known->state, known->pins, NEW_PINS, "state");
 	if (!error)
 		error = xb_pin(known->sets, known->pins, NEW_PINS, "sets");
-	return error ? error : xb_pin(known->counts, known->pins, NEW_PINS, "counts");
+	if (!error)
+		error = xb_pin(known->counts, known->pins, NEW_PINS, "counts");
+	return error ? error : xb_pin(known->met, known->pins, NEW_PINS, "met");
 }
 
 static int begin_state(struct xb_known *known, const struct xb_known *state)
@@ -328,6 +336,8 @@ static int load(const struct xb_knownpins *known, struct known_bpf **out)
 		error = bpf_map__reuse_fd(skeleton->maps.known_sets, known->sets);
 	if (!error)
 		error = bpf_map__reuse_fd(skeleton->maps.known_counts, known->counts);
+	if (!error && known->met >= 0)
+		error = bpf_map__reuse_fd(skeleton->maps.known_met, known->met);
 	if (!error)
 		error = known_bpf__load(skeleton);
 	return error ? xb_system_error(-error, "the kernel refused the program that learns (Linux "
@@ -343,6 +353,9 @@ int xb_knownpins_learn(struct xb_knownpins *known)
 	if (group < 0)
 		return group;
 	error = load(known, &skeleton);
+	if (!error && known->met < 0)
+		error = xb_pin(bpf_map__fd(skeleton->maps.known_met), known->pins, XB_KNOWN_PINS,
+			       "met");
 	if (!error && skeleton) {
 		link = bpf_link_create(bpf_program__fd(skeleton->progs.xdp_bloom_known), group,
 				       BPF_CGROUP_SOCK_OPS, NULL);
@@ -366,14 +379,17 @@ bool xb_knownpins_learns(const char *pins)
 {
 	struct bpf_link_info info = {0};
 	uint32_t size = sizeof(info);
-	int link = xb_pin_open(pins, XB_KNOWN_PINS, "link");
+	int link = xb_pin_open(pins, XB_KNOWN_PINS, "link"), met;
 	bool learns;
 
 	if (link < 0)
 		return false;
+	met = xb_pin_open(pins, XB_KNOWN_PINS, "met");
 	learns = !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_CGROUP &&
-		 info.cgroup.attach_type == BPF_CGROUP_SOCK_OPS && info.cgroup.cgroup_id;
+		 info.cgroup.attach_type == BPF_CGROUP_SOCK_OPS && info.cgroup.cgroup_id && met >= 0;
 	close(link);
+	if (met >= 0)
+		close(met);
 	return learns;
 }
 
@@ -396,6 +412,17 @@ int xb_knownpins_counts(const struct xb_knownpins *known, uint64_t sum[XB_KNOWN_
 	}
 	free(each);
 	return error;
+}
+
+int xb_knownpins_met(const struct xb_knownpins *known, bool ipv4, uint64_t hi, uint16_t port,
+		     struct xb_met *met)
+{
+	struct xb_met_key key = {.hi = hi, .port = port, .family = ipv4 ? 4 : 6};
+
+	*met = (struct xb_met){0};
+	if (known->met < 0 || !bpf_map_lookup_elem(known->met, &key, met) || errno == ENOENT)
+		return 0;
+	return xb_system_error(errno, "cannot read a BPF map");
 }
 
 void xb_knownpins_destroy(const char *pins)

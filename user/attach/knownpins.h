@@ -15,6 +15,7 @@
 struct xb_knownpins {
 	const char *pins; /* the pin directory; not owned */
 	int state, sets, counts;
+	int met; /* -1: they were pinned by a version that did not count handshakes */
 	int set[XB_KNOWN_SETS]; /* -1: there is none */
 	struct xb_mapping window;
 	struct xb_known *known; /* as the programs see it, and change it */
@@ -51,11 +52,16 @@ void xb_knownpins_remove(struct xb_knownpins *known, uint32_t set);
 
 /* Loads the program that learns, and attaches it to the root of cgroup v2. */
 int xb_knownpins_learn(struct xb_knownpins *known);
-/* Whether it is attached, to a group that is there. */
+/* Whether it is attached, to a group that is there, and counts handshakes. */
 bool xb_knownpins_learns(const char *pins);
 
 /* What all processors have counted: XB_KNOWN_LEARNED and so on. */
 int xb_knownpins_counts(const struct xb_knownpins *known, uint64_t sum[XB_KNOWN_COUNTS]);
+
+/* What the source (hi: IPv4 in the upper half, or the /64) has completed with this port, host byte
+ * order. All zero: nothing, as far as is remembered. */
+int xb_knownpins_met(const struct xb_knownpins *known, bool ipv4, uint64_t hi, uint16_t port,
+		     struct xb_met *met);
 
 /* Takes the program off, and forgets the maps. Nothing there is no error. */
 void xb_knownpins_destroy(const char *pins);

@@ -23,6 +23,7 @@
 #include "bloomd/fleet/fleet.h"
 #include "bloomd/http/http.h"
 #include "bloomd/known.h"
+#include "bloomd/limits/offenders.h"
 #include "bloomd/base/log.h"
 #include "bloomd/peers.h"
 #include "bloomd/postfix/postfix.h"
@@ -49,6 +50,7 @@ struct running {
 	struct events *events;
 	struct peers *peers;
 	struct known *known;
+	struct offenders *offenders;
 };
 
 static int tell_reloading(void)
@@ -246,11 +248,14 @@ static int start(struct running *running)
 		error = peers_start(&running->agent, on_peers, running, &running->peers);
 	if (!error)
 		error = known_start(&running->agent, &running->known);
+	if (!error)
+		error = offenders_start(&running->agent, &running->offenders);
 	return error;
 }
 
 static void stop(struct running *running)
 {
+	offenders_stop(running->offenders);
 	known_stop(running->known);
 	peers_stop(running->peers);
 	events_stop(running->events);

@@ -97,12 +97,18 @@ bool xb_control_is_there(const struct xb_paths *paths)
 /* A link that systemd keeps while the unit is active; it leads nowhere. */
 #define TIMER "/run/systemd/units/invocation:xdp-bloom-expire.timer"
 
-bool xb_control_expiry_is_tended(const struct xb_paths *paths)
+bool xb_control_may_be_there(const struct xb_paths *paths)
 {
 	int error = connect_once(paths);
+
+	return !error || error == EACCES;
+}
+
+bool xb_control_expiry_is_tended(const struct xb_paths *paths)
+{
 	struct stat st;
 
-	return !error || error == EACCES || !lstat(TIMER, &st);
+	return xb_control_may_be_there(paths) || !lstat(TIMER, &st);
 }
 
 int xb_control_ask(const struct xb_paths *paths, const char *line, char reply[XB_CONTROL_LINE])

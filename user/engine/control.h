@@ -18,6 +18,8 @@ int xb_control_address(const struct xb_paths *paths, struct sockaddr_un *address
 
 /* Whether bloomd listens there. */
 bool xb_control_is_there(const struct xb_paths *paths);
+/* The same, or this process may not ask. */
+bool xb_control_may_be_there(const struct xb_paths *paths);
 
 /* Whether something on this machine takes out what has expired: bloomd, or the timer
  * xdp-bloom-expire, if systemd runs it. True for who may not ask. */

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "engine/checks.h"
 #include "engine/feedstate.h"
+#include "engine/limiting.h"
 #include "engine/moment.h"
 #include "engine/place.h"
 #include "engine/trial.h"
@@ -233,6 +234,20 @@ static void check_feeds(const struct xb_paths *paths, struct xb_health *health)
 	free(feeds);
 }
 
+static void check_limits(const struct xb_paths *paths, struct xb_health *health)
+{
+	const struct xb_limits_wanted *limits = health->store.limits;
+	char why[XB_LIMIT_WHY];
+
+	for (uint32_t number = 1; limits && number < XB_LIMITS; number++) {
+		const struct xb_limit *limit = &limits->limit[number];
+
+		if (*limit->list &&
+		    !xb_limit_is_listed(paths, limit, health->store.known.on, why))
+			xb_problem_add(&health->problems, XB_PROBLEM_NOT_LISTING, NULL, "%s", why);
+	}
+}
+
 static int look(const struct xb_paths *paths, struct xb_health *health)
 {
 	int error = xb_storeview_read(paths->state, (uint32_t)time(NULL), &health->store);
@@ -241,6 +256,8 @@ static int look(const struct xb_paths *paths, struct xb_health *health)
 		error = look_at_kernel(paths, health);
 	if (!error)
 		check_feeds(paths, health);
+	if (!error)
+		check_limits(paths, health);
 	return error;
 }
 

@@ -2,9 +2,11 @@
 #include "engine/limiting.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "engine/control.h"
 #include "engine/writepath.h"
 #include "filter/inforce.h"
 #include "filter/limitmap.h"
@@ -45,6 +47,25 @@ int xb_limit_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 				     (void *)(uintptr_t)wish->request->limit_del, written);
 	limit = wish->request->limit_add;
 	return xb_write_wish(paths, 0, wish, add, &limit, written);
+}
+
+bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, bool learns,
+			char why[XB_LIMIT_WHY])
+{
+	bool listed = false;
+
+	if (!xb_control_may_be_there(paths))
+		snprintf(why, XB_LIMIT_WHY,
+			 "sources over limit %s do not come to list %s: bloomd does not run",
+			 limit->name, limit->list);
+	else if (!limit->forgeable && !learns)
+		snprintf(why, XB_LIMIT_WHY,
+			 "sources over limit %s do not come to list %s: nothing remembers "
+			 "handshakes, which show that a source is not forged",
+			 limit->name, limit->list);
+	else
+		listed = true;
+	return listed;
 }
 
 static uint32_t limits_of(const struct xb_generation *generation)

@@ -114,6 +114,8 @@ struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 		limits.meter[number].first = limits.lines;
 		limits.meter[number].lines = (uint32_t)xb_limit_lines(limit->capacity);
 		limits.lines += limits.meter[number].lines;
+		if (*limit->list)
+			limits.lists |= 1U << number;
 	}
 	if (!used)
 		return limits;

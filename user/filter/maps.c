@@ -46,6 +46,7 @@ static const struct shape {
 	[XB_MAP_SCOPE_LENGTHS6] = ARRAY("scope_lengths6", struct xb_lengths),
 	[XB_MAP_LIMIT_PORTS] = ARRAY("limit_ports", uint64_t),
 	[XB_MAP_METER] = ARRAY("meter", struct xb_meter_line),
+	[XB_MAP_REPORTED] = ARRAY("reported", uint64_t),
 };
 
 const char *xb_map_name(enum xb_map map)
@@ -111,6 +112,8 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->limits.lines ? XB_SCOPE_PORT_WORDS : 0;
 	case XB_MAP_METER:
 		return params->limits.lines;
+	case XB_MAP_REPORTED:
+		return params->limits.lists ? XB_REPORTED_SLOTS : 0;
 	case XB_MAPS:
 		break;
 	}

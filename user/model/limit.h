@@ -34,6 +34,11 @@ static inline uint64_t xb_limit_lines(uint64_t capacity)
 #define XB_LIMIT_TIMEOUT     600
 #define XB_LIMIT_TIMEOUT_MAX 31536000ULL
 #define XB_LIMIT_KNOWN_MAX   1000ULL
+
+/* Sources that one limit lists in a minute, and entries up to which it fills its list. */
+#define XB_LIMIT_LISTED_A_MINUTE 10000
+#define XB_LIMIT_LISTED_IN_ALL	 100000
+
 #define XB_LIMIT_EXEMPT	     0
 
 /* In order of the store's record. */

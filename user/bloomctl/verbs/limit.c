@@ -11,16 +11,37 @@
 #include "bloomctl/limitlist.h"
 #include "bloomctl/rollback.h"
 #include "cli/suggest.h"
+#include "engine/control.h"
 #include "engine/limiting.h"
 #include "engine/settingsjson.h"
 #include "engine/writepath.h"
+#include "store/knownwish.h"
 
 /* --- add and del --- */
+
+static void tell_unlisted(const struct cli *cli, const struct xb_limit *limit)
+{
+	struct xb_known_wish known = {0};
+	char why[XB_LIMIT_WHY];
+	struct xb_store *store;
+	struct xb_txn *txn;
+	int error = *limit->list ? xb_store_begin_reading(cli->paths.state, &store, &txn) : -ENOENT;
+
+	if (error)
+		return;
+	error = xb_known_wish_get(txn, &known);
+	xb_store_end_reading(store, txn);
+	if (!error && !xb_limit_is_listed(&cli->paths, limit, known.on, why))
+		xb_notice("%s%s", why,
+			  xb_control_may_be_there(&cli->paths) ? "; `bloomctl known on` does so"
+							       : "");
+}
 
 static int make_add(struct cli *cli)
 {
 	if (xb_limit_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
+	tell_unlisted(cli, &cli->wish->request->limit_add);
 	if (cli->json)
 		return cli_json(cli, xb_limit_json("name", &cli->wish->request->limit_add));
 	return EXIT_DONE;
