@@ -5,11 +5,15 @@
 #include <linux/bpf.h>
 #include <pthread.h>
 #include <sched.h>
+#include <endian.h>
+#include <net/if.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "attach/anchor.h"
+#include "attach/offenders.h"
 #include "support/amount.h"
 #include "support/cmocka.h"
 #include "support/entryof.h"
@@ -209,6 +213,124 @@ TEST(sources_of_two_limits)
 	}
 	assert_true(rig_unlimit(&rig, "web"));
 	assert_true(rig_unlimit(&rig, "mail"));
+}
+
+struct reports {
+	struct xb_offender last[XB_LIMITS]; /* of each limit */
+	uint64_t count;
+};
+
+static void see(const struct xb_offender *offender, void *context)
+{
+	struct reports *reports = context;
+
+	reports->last[offender->drop.limit % XB_LIMITS] = *offender;
+	reports->count++;
+}
+
+/* Test runs come in through the loopback: it stands for an attached interface. */
+static void attach_loopback(bool attached)
+{
+	uint32_t loopback = if_nametoindex("lo");
+
+	rig_must(attached ? xb_anchor_enrol(&anchor, loopback, "lo")
+			  : xb_anchor_dismiss(&anchor, loopback),
+		 "loopback");
+}
+
+static void add_listing(const char *name, bool lists, bool counts)
+{
+	struct xb_limit limit = rig_limit_of(name, "tcp/443", 2);
+
+	limit.counts = counts;
+	if (lists)
+		strcpy(limit.list, "bad");
+	limit.forgeable = lists;
+	rig_limit(&rig, &limit);
+}
+
+/* So many frames of one source, and what was reported of them. */
+static uint64_t reported(struct xb_offenders *reader, const char *source, uint32_t count)
+{
+	const struct service_frame frame = frame_from(source, 443);
+	struct reports *reports = reader->context;
+	uint64_t before = reports->count;
+
+	send_frames(&frame, count);
+	rig_must(xb_offenders_read(reader), "ring");
+	return reports->count - before;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Once in a period for each limit that has a list. */
+TEST(offenders_are_reported)
+{
+	struct reports reports = {0};
+	struct xb_offenders reader;
+	uint64_t began, most;
+
+	add_listing("first", true, false);
+	add_listing("silent", false, false);
+	add_listing("third", true, true);
+	attach_loopback(true);
+	rig_must(xb_offenders_open(&reader, rig.pins, see, &reports), "ring");
+	assert_int_equal(reported(&reader, "198.51.100.1", 9), 0);
+	xb_offenders_allow(&reader, 100);
+	assert_int_equal(reported(&reader, "198.51.100.2", 2), 0);
+	assert_int_equal(reported(&reader, "198.51.100.2", 1), 2);
+	assert_int_equal(reports.last[1].drop.limit, 1);
+	assert_int_equal(reports.last[3].drop.limit, 3);
+	assert_int_equal(reports.last[1].drop.family, 4);
+	assert_int_equal(be16toh(reports.last[1].drop.dport), 443);
+	assert_memory_equal(reports.last[1].drop.source, "\xc6\x33\x64\x02", 4);
+	assert_int_not_equal(reports.last[1].identity, reports.last[3].identity);
+	assert_int_equal(reported(&reader, "2001:db8::2", 3), 2);
+	assert_int_equal(reports.last[1].drop.family, 6);
+	began = clock_ns();
+	reports.count = 0;
+	while (!reports.count)
+		reported(&reader, "198.51.100.2", 1000);
+	most = 2 * (1 + ((clock_ns() - began) >> XB_REPORTED_SHIFT));
+	assert_true(reports.count <= most + 2);
+	xb_offenders_close(&reader);
+	attach_loopback(false);
+}
+
+TEST(reports_have_a_budget)
+{
+	struct reports reports = {0};
+	struct xb_offenders reader;
+
+	rig_unlimit(&rig, "third");
+	add_listing("first", true, false);
+	attach_loopback(true);
+	rig_must(xb_offenders_open(&reader, rig.pins, see, &reports), "ring");
+	xb_offenders_allow(&reader, 2);
+	reported(&reader, "198.51.100.11", 9);
+	reported(&reader, "198.51.100.12", 9);
+	reported(&reader, "198.51.100.13", 9);
+	assert_int_equal(reports.count, 2);
+	/* A frame that no attached interface has seen is one of `bloomctl test`. */
+	attach_loopback(false);
+	xb_offenders_allow(&reader, 2);
+	assert_int_equal(reported(&reader, "198.51.100.14", 9), 0);
+	attach_loopback(true);
+	assert_int_equal(reported(&reader, "198.51.100.15", 9), 1);
+	/* What was not read is not there for the next reader. */
+	send_frames(&(struct service_frame[]){frame_from("198.51.100.16", 443)}[0], 9);
+	xb_offenders_close(&reader);
+	rig_must(xb_offenders_open(&reader, rig.pins, see, &reports), "ring");
+	assert_int_equal(reported(&reader, "198.51.100.17", 9), 0);
+	assert_int_equal(xb_offenders_look(&reader, rig.pins), 0);
+	xb_offenders_close(&reader);
+	attach_loopback(false);
 }
 
 ALL_TESTS(begin, end);

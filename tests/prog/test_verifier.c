@@ -74,6 +74,10 @@ static void add_limits(struct rig *rig)
 					 .bits4 = 24,
 					 .bits6 = 48,
 					 .capacity = 10,
+					 .list = "bad",
+					 .timeout = 600,
+					 .longest = 600,
+					 .forgeable = true,
 					 .counts = of == XB_LIMIT_BYTES};
 
 		snprintf(limit.name, sizeof(limit.name), "%s", xb_limit_units[of]);

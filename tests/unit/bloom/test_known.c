@@ -258,3 +258,38 @@ TEST(sizes)
 	assert_true(xb_known_sources(0, 100) < 1e-9);
 	assert_true(isfinite(xb_known_sources(UINT64_MAX, 100)));
 }
+
+/* --- handshakes of a source ------------------------------------------------------------------- */
+
+TEST(handshakes_in_windows)
+{
+	struct xb_met met = {0};
+
+	for (uint32_t i = 0; i < 5; i++)
+		xb_met_count(&met, 7200);
+	assert_int_equal(xb_met_handshakes(&met, 0, 7200), 5);
+	xb_met_count(&met, 7201);
+	xb_met_count(&met, 7201);
+	assert_int_equal(xb_met_handshakes(&met, 0, 7201), 5);
+	assert_int_equal(xb_met_handshakes(&met, 0, 7202), 2);
+	assert_int_equal(xb_met_handshakes(&met, 0, 7203), 0);
+	assert_int_equal(xb_met_handshakes(&met, 1, 7203), 7);
+	assert_int_equal(xb_met_handshakes(&met, 1, 7319), 7);
+	assert_int_equal(xb_met_handshakes(&met, 1, 7320), 0);
+	assert_int_equal(xb_met_handshakes(&met, 2, 7320), 7);
+	assert_int_equal(xb_met_handshakes(&met, 2, 14399), 7);
+	assert_int_equal(xb_met_handshakes(&met, 2, 14400), 0);
+}
+
+/* Between windows nothing is counted twice, and what was long ago does not count. */
+TEST(windows_that_were_left_out)
+{
+	struct xb_met met = {0};
+
+	xb_met_count(&met, 100);
+	xb_met_count(&met, 1000000);
+	assert_int_equal(xb_met_handshakes(&met, 0, 1000000), 1);
+	assert_int_equal(xb_met_handshakes(&met, 1, 1000000), 1);
+	assert_int_equal(xb_met_handshakes(&met, 2, 1000000), 1);
+	assert_int_equal(met.window[2].before, 0);
+}
