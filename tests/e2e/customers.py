@@ -3,7 +3,7 @@
 """customers.py serve READY: accepts connections to port 7800 by a dual-stack socket, so IPv4 comes mapped; echoes.
 customers.py connect COUNT FIRST: one after another, a connection from each of COUNT addresses of either family, from
 number FIRST on; says how many came through.
-customers.py again COUNT ADDRESS: the same, all from one address of IPv4.
+customers.py again COUNT ADDRESS [PORT]: the same, all from one address of IPv4.
 customers.py strangers COUNT: raw frames of SYNs, each from another source that no customer has, to the server.
 customers.py fastopen SOURCE DESTINATION: asks with data in the SYN.
 customers.py forged-fastopen IFACE: a SYN with data and without a cookie, from the stranger 10.78.200.200."""
@@ -41,12 +41,12 @@ def address_of(number):
     return socket.AF_INET, "10.78.%d.%d" % (half >> 8 & 127, half & 255)
 
 
-def connect(family, address):
+def connect(family, address, port=PORT):
     with socket.socket(family, socket.SOCK_STREAM) as one:
         one.settimeout(30)
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_RESET)
         one.bind((address, 0))
-        one.connect((SERVER[family], PORT))
+        one.connect((SERVER[family], port))
         one.sendall(b"hello")
         return one.recv(64) == b"hello"
 
@@ -120,7 +120,7 @@ def main():
     elif command == "connect":
         connect_all(address_of(int(words[1]) + i) for i in range(int(words[0])))
     elif command == "again":
-        connect_all([(socket.AF_INET, words[1])] * int(words[0]))
+        connect_all([(socket.AF_INET, words[1], *map(int, words[2:]))] * int(words[0]))
     elif command == "strangers":
         strangers(int(words[0]))
     elif command == "fastopen":

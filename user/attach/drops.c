@@ -118,7 +118,7 @@ static int take_maps(struct xb_watched *watched, struct xb_anchor *anchor)
 
 	if (!error)
 		error = xb_ring_map(&watched->cells, anchor->ifaces,
-				XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
+				    XB_IFACE_CELLS * sizeof(struct xb_iface_cell));
 	watched->ifaces = anchor->ifaces;
 	watched->stats = anchor->stats;
 	watched->drops = anchor->drops;

@@ -26,7 +26,7 @@
 
 #define CLOSED                                                                                     \
 	{                                                                                          \
-		.state = -1, .sets = -1, .counts = -1, .met = -1, .set = { -1, -1, -1, -1 }                   \
+		.state = -1, .sets = -1, .counts = -1, .met = -1, .set = { -1, -1, -1, -1 }        \
 	}
 const struct xb_knownpins xb_no_knownpins = CLOSED;
 _Static_assert(XB_KNOWN_SETS == 4, "as many as are closed");
@@ -386,7 +386,8 @@ bool xb_knownpins_learns(const char *pins)
 		return false;
 	met = xb_pin_open(pins, XB_KNOWN_PINS, "met");
 	learns = !bpf_obj_get_info_by_fd(link, &info, &size) && info.type == BPF_LINK_TYPE_CGROUP &&
-		 info.cgroup.attach_type == BPF_CGROUP_SOCK_OPS && info.cgroup.cgroup_id && met >= 0;
+		 info.cgroup.attach_type == BPF_CGROUP_SOCK_OPS && info.cgroup.cgroup_id &&
+		 met >= 0;
 	close(link);
 	if (met >= 0)
 		close(met);

@@ -39,7 +39,7 @@ static inline uint64_t xb_limit_lines(uint64_t capacity)
 #define XB_LIMIT_LISTED_A_MINUTE 10000
 #define XB_LIMIT_LISTED_IN_ALL	 100000
 
-#define XB_LIMIT_EXEMPT	     0
+#define XB_LIMIT_EXEMPT 0
 
 /* In order of the store's record. */
 struct xb_limit {
