@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What iptables and ipset write on a machine with an allowlist, chains of fail2ban and three sets, imported in their place: whoever
-# passed them, passes; and what they refused always, by name, is dropped. A ping from each source decides, before and after.
+# What iptables and ipset write on a machine with an allowlist and three sets, imported in their place: whoever passed them,
+# passes; and what they refused always, by name, is dropped. A ping from each source decides, before and after. With fail2ban:
+# test_firewall_fail2ban.sh.
 # kernel: any
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -44,7 +45,7 @@ behaves_as_before()
 	blocked "$@"
 }
 
-# Of sources: a friend, one whom fail2ban bans at a port, one whom everything refuses, others in a listed network.
+# Of sources: a friend, one who is refused at a port, one who is always, others in a listed network.
 with_rules()
 {
 	local program=$1
@@ -52,13 +53,13 @@ with_rules()
 	in_server bash -e <<-END
 		$program -N friends
 		$program -A friends -s $friend -j ACCEPT
-		$program -N f2b-sshd
-		$program -A f2b-sshd -s $banned -j REJECT
-		$program -A f2b-sshd -j RETURN
+		$program -N guard
+		$program -A guard -s $guarded -j REJECT
+		$program -A guard -j RETURN
 		$program -N LOGDROP
 		$program -A LOGDROP -m limit --limit 5/min -j LOG
 		$program -A LOGDROP -j DROP
-		$program -A INPUT -p tcp -m multiport --dports 22 -j f2b-sshd
+		$program -A INPUT -p tcp -m multiport --dports 22 -j guard
 		$program -A INPUT -i lo -j ACCEPT
 		$program -A INPUT -j friends
 		$program -A INPUT -s $network -m comment --comment "a bad network" -j LOGDROP
@@ -68,13 +69,13 @@ with_rules()
 
 as_ipv4()
 {
-	friend=10.77.3.9 banned=10.77.0.3 network=10.77.3.0/24 single=10.77.0.5
+	friend=10.77.3.9 guarded=10.77.0.3 network=10.77.3.0/24 single=10.77.0.5
 	sources=("${client4[@]}")
 }
 
 as_ipv6()
 {
-	friend=fd77::3:0:0:9 banned=fd77::2 network=fd77:0:0:0:3::/80 single=fd77::4
+	friend=fd77::3:0:0:9 guarded=fd77::2 network=fd77:0:0:0:3::/80 single=fd77::4
 	sources=("${client6[@]}")
 }
 
@@ -87,7 +88,7 @@ t_chains()
 		as_ipv4
 		with_rules "iptables-$way"
 		behaves_as_before "iptables-$way" 10.77.0.5 10.77.3.200
-		contains "f2b-sshd|dports 22.* leads to .* a port .entries left out: 1.; a list of those sources with --scope can" <"$T/notes"
+		contains "dports 22.* leads to .* a port .entries left out: 1.; a list of those sources with --scope can" <"$T/notes"
 		exits 0 flush --list fw --yes
 		as_ipv6
 		with_rules "ip6tables-$way"
