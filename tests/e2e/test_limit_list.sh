@@ -100,6 +100,8 @@ t_who_comes_again_stays_longer()
 	ctl -q attach x0
 	limit one --to udp/9 --list bad --forgeable --timeout 1s..4s
 	agent
+	exits 0 limit list
+	says '^one .* bad 1\.\.4 s +0 +0 +udp/9$'
 	for seconds in 1 2 4; do
 		wait_for "$seconds seconds in the list" sends_until_told "the last one 10\.77\.0\.2 for $seconds s\$" 1
 	done

@@ -82,9 +82,9 @@ static int print_json(const struct cli *cli, const struct xb_limit_figures *figu
 	return cli_json(cli, json_pack("{s:o}", "limits", all));
 }
 
-enum column { NAME, RATE, OF, BURST, PER, OVER, CAPACITY, MEMORY, PACKETS, BYTES, COLUMNS };
+enum column { NAME, RATE, OF, BURST, PER, OVER, CAPACITY, MEMORY, LIST, PACKETS, BYTES, COLUMNS };
 
-#define CELL 40 /* bytes of the longest word of a column */
+#define CELL XB_LIMIT_LIST_TEXT /* bytes of the longest word of a column */
 
 /* What stands in front of the services, which are the longest. */
 struct row {
@@ -100,6 +100,7 @@ static const struct row head = {{
 	[OVER] = "over",
 	[CAPACITY] = "capacity",
 	[MEMORY] = "memory",
+	[LIST] = "list",
 	[PACKETS] = "packets over",
 	[BYTES] = "bytes over",
 }};
@@ -117,6 +118,7 @@ static struct row row_of(const struct xb_limit_figure *figure)
 	snprintf(row.cell[OVER], CELL, "%s", xb_limit_over(limit));
 	snprintf(row.cell[CAPACITY], CELL, "%" PRIu64, limit->capacity);
 	snprintf(row.cell[MEMORY], CELL, "%s", cli_bytes(xb_limit_memory(limit)));
+	xb_limit_format_list(limit, row.cell[LIST]);
 	snprintf(row.cell[PACKETS], CELL, "%llu", (unsigned long long)figure->over.packets);
 	snprintf(row.cell[BYTES], CELL, "%llu", (unsigned long long)figure->over.bytes);
 	return row;

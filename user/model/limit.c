@@ -170,6 +170,18 @@ const char *xb_limit_format_known(const struct xb_limit *limit, char out[XB_LIMI
 	return out;
 }
 
+const char *xb_limit_format_list(const struct xb_limit *limit, char out[XB_LIMIT_LIST_TEXT])
+{
+	if (!*limit->list)
+		strcpy(out, "-");
+	else if (limit->longest == limit->timeout)
+		snprintf(out, XB_LIMIT_LIST_TEXT, "%s %" PRIu32 " s", limit->list, limit->timeout);
+	else
+		snprintf(out, XB_LIMIT_LIST_TEXT, "%s %" PRIu32 "..%" PRIu32 " s", limit->list,
+			 limit->timeout, limit->longest);
+	return out;
+}
+
 static int wrong_per(const char *text)
 {
 	return xb_input_error("'%s' is no part of an address: 32 or 24 bits of IPv4, 64 or 48 of "

@@ -108,6 +108,12 @@ int xb_limit_parse_known(const char *text, uint32_t *known);
 /* "10x" or "exempt"; returns out. */
 const char *xb_limit_format_known(const struct xb_limit *limit, char out[XB_LIMIT_KNOWN_TEXT]);
 
+#define XB_LIMIT_LIST_TEXT (XB_LIMIT_LIST + 40)
+
+/* The list and for how long a source stays there, as "bad 600 s" or "bad 600..86400 s"; "-": there
+ * is none. Returns out. */
+const char *xb_limit_format_list(const struct xb_limit *limit, char out[XB_LIMIT_LIST_TEXT]);
+
 /* The burst where none was asked for: what the rate allows in two seconds, at least 5 packets. */
 uint64_t xb_limit_burst_for(enum xb_limit_unit of, uint64_t rate, uint32_t period);
 
