@@ -11,6 +11,7 @@ static const char *const names[] = {
 	[XB_ORIGIN_FEED] = "feed",
 	[XB_ORIGIN_CROWDSEC] = "crowdsec",
 	[XB_ORIGIN_FLEET] = "fleet",
+	[XB_ORIGIN_LIMIT] = "limit",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == XB_ORIGINS, "a name for each");
 
@@ -27,6 +28,6 @@ int xb_origin_parse(const char *text, uint32_t *origin)
 			return 0;
 		}
 	}
-	return xb_input_error("unknown origin '%s': import, feed, crowdsec or fleet",
+	return xb_input_error("unknown origin '%s': import, feed, crowdsec, fleet or limit",
 			      XB_SHOW(text));
 }

@@ -11,6 +11,7 @@ enum xb_origin {
 	XB_ORIGIN_FEED,	    /* a feed of bloomd */
 	XB_ORIGIN_CROWDSEC, /* decisions of CrowdSec */
 	XB_ORIGIN_FLEET,    /* other hosts of a fleet */
+	XB_ORIGIN_LIMIT,    /* sources over a limit */
 	XB_ORIGINS,
 };
 

@@ -65,11 +65,11 @@ TEST(verdicts)
 
 TEST(origins)
 {
-	static const char *const names[] = {"import", "feed", "crowdsec", "fleet"};
+	static const char *const names[] = {"import", "feed", "crowdsec", "fleet", "limit"};
 
-	assert_int_equal(XB_ORIGINS, 4);
+	assert_int_equal(XB_ORIGINS, 5);
 	are_names(xb_origin_name, xb_origin_parse, names, XB_ORIGINS,
-		  "import, feed, crowdsec or fleet");
+		  "import, feed, crowdsec, fleet or limit");
 }
 
 /* Only one policy lets wrong hits pass. */

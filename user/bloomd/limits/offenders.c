@@ -17,14 +17,24 @@
 #include "bloomd/limits/offences.h"
 #include "engine/edit.h"
 #include "filter/limitmap.h"
+#include "store/fleet.h"
 #include "store/lists.h"
 #include "store/limits.h"
 #include "store/membership.h"
+#include "store/origins.h"
 
 #define GATHER 5000	/* us from the first report to the write that lists it */
 #define REFILL 100000	/* us until the kernel may report more, while it reports */
 #define LOOK   1000000	/* the same while it is silent, and until the anchor is looked for again */
 #define MINUTE 60000000 /* us */
+
+/* A source that is reported while it is listed was reported just before it was, or its list drops
+ * nothing: it stays longer if less than this part of the next time is left. */
+#define NEARLY_OVER 8
+
+/* us that reports wait while others write, or a change is on trial. A source that goes on is
+ * reported again in a second. */
+#define PATIENCE 2000000
 
 #define A_MINUTE XB_LIMIT_LISTED_A_MINUTE
 #define IN_ALL	 XB_LIMIT_LISTED_IN_ALL
@@ -53,13 +63,14 @@ struct offenders {
 	struct agent *agent;
 	struct xb_offenders reader;
 	struct offences *offences;
-	sd_event_source *watch, *look, *readable, *writer;
+	sd_event_source *watch, *settler, *look, *readable, *writer;
 	bool wanted;			/* there is a limit with a list */
 	bool failed;			/* it was told that they cannot be listed */
 	bool busy;			/* something was reported since the last look */
 	struct xb_limits_wanted limits; /* of the last write */
 	struct tally tally[XB_LIMITS];
 	size_t count;
+	uint64_t since; /* when the first of these came, agent_clock() */
 	struct offender waiting[XB_OFFENDERS_MOST];
 };
 
@@ -84,6 +95,8 @@ static void see(const struct xb_offender *report, void *context)
 
 	if (offenders->count == XB_OFFENDERS_MOST)
 		return;
+	if (!offenders->count)
+		offenders->since = agent_clock();
 	offenders->waiting[offenders->count++] =
 		(struct offender){.number = report->drop.limit % XB_LIMITS,
 				  .identity = report->identity,
@@ -231,14 +244,24 @@ static int list_one(struct xb_writer *writer, struct offenders *offenders,
 	found = !error && xb_members_have(members, terms->id, &member);
 	terms->timeout = offences_timeout(offenders->offences, one->identity, limit, &one->source,
 					  writer->now);
-	if (found && (!member.expires || member.expires >= writer->now + terms->timeout / 2))
+	if (found &&
+	    (!member.expires || member.expires > writer->now + terms->timeout / NEARLY_OVER))
 		return 0;
 	if (!found && !has_room(tally, xb_list_by_id(writer->txn, terms->id), listed))
 		return 0;
 	error = xb_edit_apply(writer, terms, &one->source, &result, &refusal);
 	if (!error)
+		xb_list_come_from(writer->txn, xb_list_by_id(writer->txn, terms->id),
+				  XB_ORIGIN_LIMIT);
+	if (!error)
 		one->timeout = terms->timeout;
 	return error;
+}
+
+/* Listed sources are admitted by allow-only, and a list that follows a fleet is others'. */
+static bool may_list(const struct xb_txn *txn, const struct xb_limit *limit)
+{
+	return txn->meta.policy != XB_POLICY_ALLOW_ONLY && xb_share_is_ours(txn, limit->list);
 }
 
 /* Those of one limit. */
@@ -285,7 +308,8 @@ static int list_all(struct xb_writer *writer, void *context)
 		one->timeout = 0;
 	}
 	for (uint32_t number = 1; !error && number < XB_LIMITS; number++)
-		if (*offenders->limits.limit[number].list)
+		if (*offenders->limits.limit[number].list &&
+		    may_list(writer->txn, &offenders->limits.limit[number]))
 			error = list_of_limit(writer, offenders, number);
 	return error;
 }
@@ -341,7 +365,10 @@ static int on_write(sd_event_source *source, uint64_t time, void *context)
 	if (!error)
 		error = xb_write(&agent->paths, 0, list_all, offenders, &agent->written);
 	if (error && agent_is_busy(error)) {
-		set_timer(offenders->writer, AGENT_RETRY);
+		if (agent_clock() - offenders->since < PATIENCE)
+			set_timer(offenders->writer, AGENT_RETRY);
+		else
+			offenders->count = 0;
 		return 0;
 	}
 	if (!error || error == XB_UNMET) {
@@ -435,11 +462,21 @@ static void settle(struct offenders *offenders)
 	offenders->wanted = wanted;
 }
 
-static int on_change(sd_event_source *source, const struct inotify_event *event, void *context)
+static int on_settle(sd_event_source *source, uint64_t time, void *context)
 {
 	(void)source;
+	(void)time;
+	settle(context);
+	return 0;
+}
+
+static int on_change(sd_event_source *source, const struct inotify_event *event, void *context)
+{
+	const struct offenders *offenders = context;
+
+	(void)source;
 	if (storewatch_is_told(event))
-		settle(context);
+		set_timer(offenders->settler, 0);
 	return 0;
 }
 
@@ -464,7 +501,9 @@ int offenders_start(struct agent *agent, struct offenders **out)
 	offenders->offences = offences_new();
 	if (!offenders->offences)
 		return -ENOMEM;
-	error = add_timer(offenders, &offenders->look, on_look);
+	error = add_timer(offenders, &offenders->settler, on_settle);
+	if (error >= 0)
+		error = add_timer(offenders, &offenders->look, on_look);
 	if (error >= 0)
 		error = add_timer(offenders, &offenders->writer, on_write);
 	if (error >= 0)
@@ -482,6 +521,7 @@ void offenders_stop(struct offenders *offenders)
 		return;
 	leave(offenders);
 	sd_event_source_disable_unref(offenders->watch);
+	sd_event_source_disable_unref(offenders->settler);
 	sd_event_source_disable_unref(offenders->look);
 	sd_event_source_disable_unref(offenders->writer);
 	offences_free(offenders->offences);
