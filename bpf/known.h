@@ -24,7 +24,8 @@ struct known_set {
 	__uint(value_size, sizeof(struct xb_known_line));
 };
 
-/* So that a set comes or goes without another program: 10 ns, and only strangers pay them. */
+/* So that a set comes or goes without another program: 10 ns, and only those pay them who are
+ * looked up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, XB_KNOWN_SETS);
@@ -69,6 +70,18 @@ static __always_inline bool known_contains(struct xb_known *known, __u64 hash)
 			return true;
 	}
 	return false;
+}
+
+/* Whether the source has connected of late, or this machine has connected to it. address: of IPv4,
+ * or the first half of one of IPv6, host byte order. */
+static __always_inline bool known_has(__u64 address, __u32 ipv6)
+{
+	struct xb_known *known = known_now();
+
+	if (!known)
+		return false;
+	return known_contains(known, ipv6 ? xb_known_hash_ipv6(&known->key, address)
+					  : xb_known_hash_ipv4(&known->key, (__u32)address));
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include "account.h"
 #include "bits.h"
+#include "known.h"
 #include "net6.h"
 #include "params.h"
 #include "parse.h"
@@ -68,14 +69,34 @@ static __always_inline enum xb_meter_found limit_try(struct xb_meter_line *line,
 			     xb_meter_ticks(limit->speed, limit->shift, limit_now()));
 }
 
-static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 number, __u32 bytes)
+/* By a call, so that the verifier follows the look-up once; not from limit_take(), since the stacks
+ * of both would be too large together. */
+__noinline int limit_knows(__u64 address, __u32 ipv6)
+{
+	return params.limits.lines && params.known && known_has(address, ipv6);
+}
+
+static __always_inline __u32 limit_cost(struct xb_meter *limit, bool known, __u32 bytes)
+{
+	if (known)
+		return xb_meter_known(limit, limit->unit == XB_LIMIT_BYTES ? bytes : 1,
+				      bpf_get_prandom_u32());
+	return limit->unit == XB_LIMIT_BYTES
+		       ? xb_meter_bytes(limit->cost, bytes, bpf_get_prandom_u32())
+		       : limit->cost;
+}
+
+static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 number, __u32 bytes,
+					  bool known)
 {
 	const volatile struct xb_meter *told = &params.limits.meter[number & (XB_LIMITS - 1)];
 	struct xb_meter limit = {.speed = told->speed,
 				 .cost = told->cost,
 				 .depth = told->depth,
 				 .slack = told->slack,
-				 .shift = told->shift};
+				 .shift = told->shift,
+				 .unit = told->unit,
+				 .known = told->known};
 	__u64 hash = limit_hash(address, ipv6, told, number);
 	struct xb_key key = params_key();
 	struct xb_probes probes = xb_probes_of(&key, hash);
@@ -86,8 +107,7 @@ static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 numbe
 
 	if (!line)
 		return false;
-	if (told->unit == XB_LIMIT_BYTES)
-		limit.cost = xb_meter_bytes(limit.cost, bytes, bpf_get_prandom_u32());
+	limit.cost = limit_cost(&limit, known, bytes);
 	for (__u32 i = 0; i < XB_METER_TRIES && found == XB_METER_AGAIN; i++)
 		found = limit_try(line, &chosen, &limit, limit.cost);
 	return found != XB_METER_WITHIN;
@@ -95,9 +115,9 @@ static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 numbe
 
 /* Counts a packet. Returns whether its source is over the limit. By a call, so that the verifier
  * follows its tries once. */
-__noinline int limit_take(__u64 address, __u32 ipv6, __u32 number, __u32 bytes)
+__noinline int limit_take(__u64 address, __u32 ipv6, __u32 number, __u32 bytes, __u32 known)
 {
-	return params.limits.lines && limit_is_over(address, ipv6, number, bytes);
+	return params.limits.lines && limit_is_over(address, ipv6, number, bytes, known);
 }
 
 #define FLAG_SYN 0x02
@@ -129,13 +149,17 @@ __noinline int limit_counts(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32
 static __always_inline bool limit_apply(struct xdp_md *ctx, const struct source *source,
 					__u32 number)
 {
-	__u32 unit = params.limits.meter[number & (XB_LIMITS - 1)].unit, bytes;
-	bool ipv6 = source->family == SOURCE_IPV6;
+	const volatile struct xb_meter *limit = &params.limits.meter[number & (XB_LIMITS - 1)];
+	bool ipv6 = source->family == SOURCE_IPV6, known;
+	__u64 address = ipv6 ? source->hi : source->ipv4;
+	__u32 unit = limit->unit, bytes;
 
 	if (unit >= XB_LIMIT_CONNECTIONS && !limit_counts(ctx, source->network, ipv6, unit))
 		return false;
 	bytes = unit == XB_LIMIT_BYTES ? (__u32)frame_length(ctx, source->claimed) : 0;
-	return limit_take(ipv6 ? source->hi : source->ipv4, ipv6, number, bytes);
+	known = params.known && limit->known && limit_knows(address, ipv6);
+	return !(known && limit->known == XB_METER_EXEMPT) &&
+	       limit_take(address, ipv6, number, bytes, known);
 }
 
 /* asked: the limits of the packet's service, as bits. Returns those that its source is over. Not

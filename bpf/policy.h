@@ -51,18 +51,6 @@ static __noinline int is_allowed(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 	return allowed(&source);
 }
 
-/* Whether the source has connected of late, or this machine has connected to it. */
-static __always_inline bool is_known(const struct source *source)
-{
-	struct xb_known *known = known_now();
-
-	if (!known)
-		return false;
-	return known_contains(known, source->family == SOURCE_IPV4
-					     ? xb_known_hash_ipv4(&known->key, source->ipv4)
-					     : xb_known_hash_ipv6(&known->key, source->hi));
-}
-
 /* Judges a source that is not listed, under allow-only. */
 static __noinline int not_admitted(struct xdp_md *ctx, __u32 found, __u32 network, __u32 ipv6)
 {
@@ -74,7 +62,7 @@ static __noinline int not_admitted(struct xdp_md *ctx, __u32 found, __u32 networ
 		return XB_NEIGHBOUR;
 	if (allowed(&source))
 		return XB_ALLOWED;
-	if (params.known && is_known(&source))
+	if (params.admits_known && known_has(ipv6 ? source.hi : source.ipv4, ipv6))
 		return XB_ADMITTED_KNOWN;
 	return is_dhcp(ctx, &source) ? XB_DHCP : XB_NOT_ADMITTED;
 }

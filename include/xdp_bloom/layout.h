@@ -517,7 +517,7 @@ struct xb_limits {
 	__u32 unused;	     /* 0 */
 	struct xb_meter meter[XB_LIMITS];
 };
-_Static_assert(sizeof(struct xb_limits) == 688, "limits layout");
+_Static_assert(sizeof(struct xb_limits) == 816, "limits layout");
 
 enum xb_policy {
 	XB_POLICY_ENFORCE,
@@ -559,18 +559,18 @@ struct xb_params {
 	struct xb_scopes scopes; /* all zero without the stage */
 	__u32 scope_cells;	 /* of scope_lengths6, without cell 0 */
 	__u32 cell_words;	 /* of cells6 */
-	__u64 known; /* identity of the known sources it admits (xdp_bloom/known.h); 0: none */
+	__u64 known; /* identity of the known sources it looks up (xdp_bloom/known.h); 0: none */
 	struct xb_key6 key6;
 	/* A copy of slot 0, if that is looked up for every packet from the beginning. */
 	struct xb_slot6 direct6;
 	__u32 direct6_kind;   /* enum xb_direct6 */
 	__u32 reads_in_order; /* 1: the processor keeps them, as x86 does */
 	__u32 prefix6_pages;  /* that there is room for; 0: there are no IPv6 prefixes up to /32 */
-	__u32 unused;	      /* 0 */
+	__u32 admits_known;   /* 1: the policy admits known sources; there are some */
 	struct xb_levels6 levels6;
 	struct xb_limits limits;
 };
-_Static_assert(sizeof(struct xb_params) == 1344, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 1472, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 15
 

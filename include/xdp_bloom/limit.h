@@ -47,8 +47,13 @@ struct xb_meter {
 	__u8 shift;
 	__u8 unit;	   /* enum xb_limit_unit */
 	__u8 bits4, bits6; /* of an address, that are the source: 24 or 32, 48 or 64 */
+	/* What the cost is for a known source (xdp_bloom/known.h), of a byte too: ticks times 2^32;
+	 * XB_METER_EXEMPT: it may send any amount; 0: as much as others. */
+	__u64 known;
 };
-_Static_assert(sizeof(struct xb_meter) == 32, "meter layout");
+_Static_assert(sizeof(struct xb_meter) == 40, "meter layout");
+
+#define XB_METER_EXEMPT (~0ULL)
 
 #define XB_LIMITS 16 /* numbers of limits are 1 to 15, as those of classes */
 
@@ -69,6 +74,26 @@ XB_HASH_INLINE __u32 xb_meter_ticks(__u64 speed, __u32 shift, __u64 ns)
 XB_HASH_INLINE __u32 xb_meter_bytes(__u32 cost, __u64 bytes, __u32 noise)
 {
 	return (__u32)((bytes * cost + (noise & 0xffff)) >> 16);
+}
+
+/*
+ * What a packet costs if its source is known, and changes the meter to take it by. amount: bytes,
+ * or 1. noise: any 32 bits that differ from packet to packet.
+ *
+ * Fractions of a tick are rounded up or down by chance. A source that has less left than the cost
+ * rounded up is over its limit, whatever the chance; else it would go on for nothing where its
+ * burst ends. So no packet passes because of its own chance, and on average those that pass cost
+ * what meter->known says (Wald's equation). All together they never cost more than the ticks of
+ * burst and time: on average no more passes than the factor times burst and rate.
+ */
+XB_HASH_INLINE __u32 xb_meter_known(struct xb_meter *meter, __u64 amount, __u32 noise)
+{
+	__u64 ticks = amount * meter->known;
+	__u32 cost = (__u32)((ticks + noise) >> 32), most = (__u32)((ticks + 0xffffffff) >> 32);
+
+	meter->depth -= most - cost;
+	meter->slack += most - cost;
+	return cost;
 }
 
 /* IPv4: a bijection for each limit. address: host byte order, bits beyond the source zero. A source

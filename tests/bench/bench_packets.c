@@ -327,6 +327,7 @@ static struct xb_contents limited_contents(const struct limit_row *row)
 				 .rate = row->within ? 100000 : 1,
 				 .burst = row->within ? 200000 : 1,
 				 .capacity = bench.count,
+				 .known = 1,
 				 .scope = bench.scope};
 
 	if (row->limited)

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 # What stands in front of an option in a usage line: "[" or nothing, or "|" if it is given instead of another.
-OPTION = re.compile(r"(?P<lead> \[| |\|)--(?P<name>[a-z][a-z0-9-]*)(?: (?P<value>(?:(?!\|--)[^][ ])+))?\]?")
+OPTION = re.compile(r"(?P<lead> \[| |\|)--(?P<name>[a-z][a-z0-9-]*)(?: (?P<value>(?:\[\.\.[A-Z]+\]|(?!\|--)[^][ ])+))?\]?")
 
 
 class Option:

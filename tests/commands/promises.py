@@ -21,7 +21,7 @@ EDIT = "list comment timeout exist force"
 MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow", "del"): "list exist", ("test",): "to",
          ("list",): "list within", ("allow", "list"): "list within", ("flush",): "list yes", ("attach",): "mode refuse rollback",
          ("detach",): "all force", ("policy",): "known force rollback", ("known", "on"): "remember capacity fpr",
-         ("limit", "add"): "to rate burst per of over capacity rollback", ("limit", "del"): "rollback",
+         ("limit", "add"): "to rate burst per of over capacity known list timeout forgeable rollback", ("limit", "del"): "rollback",
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
          ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries limit fpr no-confirm",
          ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
@@ -296,12 +296,27 @@ class Promises:
         burst = int(last(line, "burst", max(least, 2 * rate // UNITS[period])))
         if name in self.store.limits or burst < least and of == "bytes" or burst * UNITS[period] > 86400 * rate:
             return Promise(REFUSED)
-        to = last(line, "to")
+        per4, per6 = 24 if 24 in per else 32, 48 if 48 in per else 64
+        listing = self.limit_list(line, (of, per4, per6) == ("connections", 32, 64))
+        if listing is None:
+            return Promise(REFUSED)
+        to, known = last(line, "to"), last(line, "known", "1x")
         promise.store.limits[name] = {
             "limit": name, "to": values.scope(to) or to, "rate": "%d/%s" % (rate, period), "burst": burst, "of": of,
-            "per4": 24 if 24 in per else 32, "per6": 48 if 48 in per else 64, "over": last(line, "over", "drop"),
-            "capacity": int(last(line, "capacity", 16384))}
+            "per4": per4, "per6": per6, "over": last(line, "over", "drop"), "capacity": int(last(line, "capacity", 16384)),
+            "known": known, **listing}
         return promise
+
+    @staticmethod
+    def limit_list(line, proves):
+        """What `save` writes of the list of sources over a limit; None: the line is refused. proves: these sources are not
+        forged."""
+        name, forgeable = last(line, "list"), "forgeable" in line.options
+        if not name:
+            return None if forgeable else {}
+        first, _, longest = last(line, "timeout", "10m").partition("..")
+        return {"list": name, "timeout": seconds(first), "longest": seconds(longest or first), "forgeable": forgeable} \
+            if forgeable or proves else None
 
     def do_limit_del(self, line):
         promise = self.changed()

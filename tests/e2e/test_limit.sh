@@ -246,9 +246,9 @@ t_limit_saved_and_restored()
 	limit one --to udp/9
 	ctl -q limit add two --to tcp/80,icmp --rate 5k/m --burst 7 --per 48,24 --of connections --over count --capacity 1000
 	ctl save >"$T/saved"
-	grep -qxF '{"limit":"one","to":"udp/9","rate":"1/h","burst":5,"of":"packets","per4":32,"per6":64,"over":"drop","capacity":16384}' \
+	grep -qxF '{"limit":"one","to":"udp/9","rate":"1/h","burst":5,"of":"packets","per4":32,"per6":64,"over":"drop","capacity":16384,"known":"1x"}' \
 		"$T/saved" || fail "$(cat "$T/saved")"
-	grep -qxF '{"limit":"two","to":"tcp/80,icmp","rate":"5000/m","burst":7,"of":"connections","per4":24,"per6":48,"over":"count","capacity":1000}' \
+	grep -qxF '{"limit":"two","to":"tcp/80,icmp","rate":"5000/m","burst":7,"of":"connections","per4":24,"per6":48,"over":"count","capacity":1000,"known":"1x"}' \
 		"$T/saved" || fail "$(cat "$T/saved")"
 	arrive 5 6 udp 10.77.0.2
 	ctl -q limit del one
@@ -279,14 +279,14 @@ t_limit_shows()
 	json 'd["limits"] == []'
 	exits 0 -j limit add dns --to udp/53 --rate 100/s --of queries
 	json '{**d, "schema": 0} == {"schema": 0, "name": "dns", "to": "udp/53", "rate": "100/s", "burst": 200, "of": "queries",
-		"per4": 32, "per6": 64, "over": "drop", "capacity": 16384}'
+		"per4": 32, "per6": 64, "over": "drop", "capacity": 16384, "known": "1x"}'
 	exits 0 -q limit add a-long-name_of.32-characters-xyz --to all --rate 3G/h --of bytes --per 24 --over count --capacity 4
 	[[ ! -s $T/out ]]
 	exits 0 limit list
 	[[ $(wc -l <"$T/out") -eq 3 ]] || fail "$(cat "$T/out")"
-	says '^name +rate +of +burst +per +over +capacity +memory +packets over +bytes over +to$'
-	says '^dns +100/s +queries +200 +32,64 +drop +16384 +4\.0 MiB +0 +0 +udp/53$'
-	says '^a-long-name_of\.32-characters-xyz +3000000000/h +bytes +1666666 +24,64 +count +4 +1\.0 KiB +0 +0 +all$'
+	says '^name +rate +of +burst +per +over +known +capacity +memory +list +packets over +bytes over +to$'
+	says '^dns +100/s +queries +200 +32,64 +drop +1x +16384 +4\.0 MiB +- +0 +0 +udp/53$'
+	says '^a-long-name_of\.32-characters-xyz +3000000000/h +bytes +1666666 +24,64 +count +1x +4 +1\.0 KiB +- +0 +0 +all$'
 	[[ $(awk '{print index($0, " to") + index($0, " udp/53") + index($0, " all")}' "$T/out" | sort -u | wc -l) -eq 1 ]] ||
 		fail "the columns are not aligned: $(cat "$T/out")"
 	exits 0 -j limit list

@@ -181,6 +181,8 @@ t_without_bloomd()
 t_what_cannot_be_listed()
 {
 	exits 2 limit add one --to udp/9 --rate 1/h --forgeable
+	exits 2 limit add one --to udp/9 --rate 1/h --timeout 1h
+	complains '^bloomctl: --timeout is for sources that --list lists'
 	exits 2 limit add one --to udp/9 --rate 1/h --list bad
 	complains 'to list others is to accept forgeable ones'
 	exits 2 limit add one --to tcp/9 --rate 1/h --of connections --per 24 --list bad

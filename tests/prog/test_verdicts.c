@@ -611,9 +611,10 @@ static void do_tally(char *words)
 /* limit NAME SCOPE RATE [KEY=VALUE...], as bloomctl has them. */
 static void do_limit(char *words)
 {
-	struct xb_limit limit = {.bits4 = 32, .bits6 = 64, .capacity = 100};
+	struct xb_limit limit = xb_limit_defaults;
 	const char *word;
 
+	limit.capacity = 100;
 	snprintf(limit.name, sizeof(limit.name), "%s", needed(&words));
 	rig_must(xb_scope_parse(needed(&words), &limit.scope), "scope");
 	rig_must(xb_limit_parse_rate(needed(&words), &limit.rate, &limit.period), "rate");

@@ -50,6 +50,7 @@ static const struct row rows[] = {
 	{"counting, addresses", .counts = true, .addresses = true},
 	{"limits", .limits = true},
 	{"limits, addresses", .limits = true, .addresses = true},
+	{"limits, addresses, known", .limits = true, .addresses = true, .known = true},
 	{"scope, limits, addresses", .scope = MAIL, .limits = true, .addresses = true},
 	{"scope, counting, addresses, allow-only", .scope = ALL, .counts = true, .addresses = true,
 	 .allow_only = true},
@@ -61,7 +62,7 @@ static const struct row rows[] = {
 	 .scope = ALL, .counts = true, .limits = true, .known = true},
 };
 
-static void add_limits(struct rig *rig)
+static void add_limits(const struct row *row, struct rig *rig)
 {
 	static const char *const services[XB_LIMIT_UNITS] = {"all", "udp,icmp", "tcp/443",
 							     "udp/53"};
@@ -78,6 +79,7 @@ static void add_limits(struct rig *rig)
 					 .timeout = 600,
 					 .longest = 600,
 					 .forgeable = true,
+					 .known = row->known ? 10 : 1,
 					 .counts = of == XB_LIMIT_BYTES};
 
 		snprintf(limit.name, sizeof(limit.name), "%s", xb_limit_units[of]);
@@ -113,7 +115,7 @@ static void build(const struct row *row, struct rig *rig)
 		rig_verdict(rig, "counted", XB_DOMAIN_COUNT);
 	}
 	if (row->limits)
-		add_limits(rig);
+		add_limits(row, rig);
 	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
 		rig_ports(rig, &ports);

@@ -82,7 +82,21 @@ static int print_json(const struct cli *cli, const struct xb_limit_figures *figu
 	return cli_json(cli, json_pack("{s:o}", "limits", all));
 }
 
-enum column { NAME, RATE, OF, BURST, PER, OVER, CAPACITY, MEMORY, LIST, PACKETS, BYTES, COLUMNS };
+enum column {
+	NAME,
+	RATE,
+	OF,
+	BURST,
+	PER,
+	OVER,
+	KNOWN,
+	CAPACITY,
+	MEMORY,
+	LIST,
+	PACKETS,
+	BYTES,
+	COLUMNS
+};
 
 #define CELL XB_LIMIT_LIST_TEXT /* bytes of the longest word of a column */
 
@@ -98,6 +112,7 @@ static const struct row head = {{
 	[BURST] = "burst",
 	[PER] = "per",
 	[OVER] = "over",
+	[KNOWN] = "known",
 	[CAPACITY] = "capacity",
 	[MEMORY] = "memory",
 	[LIST] = "list",
@@ -116,6 +131,7 @@ static struct row row_of(const struct xb_limit_figure *figure)
 	snprintf(row.cell[BURST], CELL, "%" PRIu64, limit->burst);
 	snprintf(row.cell[PER], CELL, "%u,%u", limit->bits4, limit->bits6);
 	snprintf(row.cell[OVER], CELL, "%s", xb_limit_over(limit));
+	xb_limit_format_known(limit, row.cell[KNOWN]);
 	snprintf(row.cell[CAPACITY], CELL, "%" PRIu64, limit->capacity);
 	snprintf(row.cell[MEMORY], CELL, "%s", cli_bytes(xb_limit_memory(limit)));
 	xb_limit_format_list(limit, row.cell[LIST]);

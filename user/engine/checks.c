@@ -141,8 +141,8 @@ void xb_check_generation(const struct xb_generation *active, const struct xb_sto
 			       "the filter lacks the latest changes of the store");
 	else if (!xb_generation_fits(active, &store->meta))
 		xb_problem_add(problems, XB_PROBLEM_FILTER_UNFIT, NULL,
-			       "the filter does not fit the settings (rate, policy, ports or exact "
-			       "look-up)");
+			       "the filter does not fit the settings (rate, policy, ports, exact "
+			       "look-up or known sources)");
 }
 
 /* Another store's filter has the policy of that store: it is a problem of its own. */

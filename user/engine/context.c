@@ -66,7 +66,7 @@ static int build(const struct xb_writer *writer, struct xb_build *build,
 }
 
 /* What the transaction wants may be wanted for the first time, as by a restore. */
-static int open_known(const struct xb_writer *writer, struct xb_txn *txn,
+static int find_known(const struct xb_writer *writer, struct xb_txn *txn,
 		      struct xb_knownpins *known)
 {
 	struct xb_known_wish wish;
@@ -77,13 +77,31 @@ static int open_known(const struct xb_writer *writer, struct xb_txn *txn,
 	error = xb_known_wish_get(txn, &wish);
 	if (!error && wish.on)
 		error = xb_known_settle(writer->paths, txn->meta.identity, &wish, true);
-	if (!error)
-		error = xb_knownpins_open(writer->paths->pins, known);
+	return error ? error : xb_knownpins_open(writer->paths->pins, known);
+}
+
+/* admits: the policy needs them. Limits do without. */
+static int open_known(const struct xb_writer *writer, struct xb_txn *txn, bool admits,
+		      struct xb_knownpins *known)
+{
+	int error = find_known(writer, txn, known);
+
+	if (error && !admits) {
+		if (error != -ENOENT)
+			xb_warning("limits find no source known: %s", xb_error_message());
+		xb_error_clear();
+		return 0;
+	}
 	return error == -ENOENT ? xb_system_error(0,
 						  "known sources are to be admitted, but their "
 						  "maps are missing in %s",
 						  writer->paths->pins)
 				: error;
+}
+
+static bool admits_known(const struct xb_txn *txn)
+{
+	return txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
 }
 
 static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequence,
@@ -101,20 +119,20 @@ static int rebuild(struct xb_writer *writer, struct xb_txn *txn, uint64_t sequen
 		.policy = txn->meta.policy,
 		.ports = txn->meta.ports,
 		.answer_limit = txn->meta.answer_limit,
+		.admits_known = admits_known(txn),
 	};
-	bool admits_known = txn->meta.policy == XB_POLICY_ALLOW_ONLY && txn->meta.admits_known;
 	struct xb_knownpins known = xb_no_knownpins;
 	struct xb_contents contents;
-	int error = admits_known && built ? open_known(writer, txn, &known) : 0;
+	int error = xb_contents_take(txn, &contents);
 
 	if (error)
 		return error;
+	if (built && (wanted.admits_known || xb_limits_know(&contents.limits)))
+		error = open_known(writer, txn, wanted.admits_known, &known);
 	wanted.known = known.known ? &known : NULL;
-	error = xb_contents_take(txn, &contents);
-	if (!error) {
+	if (!error)
 		error = build(writer, &wanted, &contents, built);
-		xb_contents_free(&contents);
-	}
+	xb_contents_free(&contents);
 	xb_knownpins_close(&known);
 	return error;
 }

@@ -10,18 +10,29 @@
 #include "engine/writepath.h"
 #include "filter/inforce.h"
 #include "filter/limitmap.h"
+#include "store/knownwish.h"
+
+struct adding {
+	const struct xb_limit *limit;
+	bool remembers; /* sources can be known */
+};
 
 static int add(struct xb_writer *writer, void *context)
 {
-	const struct xb_limit *limit = context;
+	struct adding *adding = context;
+	const struct xb_limit *limit = adding->limit;
 	struct xb_limits_wanted wanted;
+	struct xb_known_wish wish;
 	int error = xb_limits_get(writer->txn, &wanted);
 
+	if (!error)
+		error = xb_known_wish_get(writer->txn, &wish);
 	if (error)
 		return error;
 	if (xb_limits_find(&wanted, limit->name))
 		return xb_input_error("there is a limit %s; to change it, delete it first",
 				      limit->name);
+	adding->remembers = wish.on;
 	return xb_limits_put(writer->txn, limit);
 }
 
@@ -40,13 +51,18 @@ static int delete (struct xb_writer *writer, void *name)
 int xb_limit_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		  struct xb_written *written)
 {
-	struct xb_limit limit;
+	struct adding adding = {.limit = &wish->request->limit_add};
+	int error;
 
 	if (wish->request->kind == XB_REQUEST_LIMIT_DEL)
 		return xb_write_wish(paths, 0, wish, delete,
 				     (void *)(uintptr_t)wish->request->limit_del, written);
-	limit = wish->request->limit_add;
-	return xb_write_wish(paths, 0, wish, add, &limit, written);
+	error = xb_write_wish(paths, 0, wish, add, &adding, written);
+	if (!error && adding.limit->known != 1 && !adding.remembers)
+		xb_notice("no source is known, because remembering is off: until it is on, limit "
+			  "%s is the same for all",
+			  adding.limit->name);
+	return error;
 }
 
 bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, bool learns,

@@ -70,6 +70,9 @@ static int list_of(const json_t *line, struct xb_limit *limit)
 	const char *list = NULL;
 	int error = xb_json_text(line, "list", &list);
 
+	if (!error && !list &&
+	    (json_object_get(line, "timeout") || json_object_get(line, "longest")))
+		error = xb_input_error("\"timeout\" and \"longest\" need \"list\"");
 	if (!error && list && (!xb_list_name_ok(list) || !strcmp(list, XB_LIST_ALLOW)))
 		error = xb_input_error("\"list\" is no name of a list to fill");
 	if (!error && list)

@@ -374,6 +374,8 @@ static void settle_known(struct xb_writer *writer, uint64_t store, bool wanted)
 	/* What nobody wants is ended by the next command. */
 	if (error && wish.on)
 		xb_warning("known sources are not remembered: %s", xb_error_message());
+	if (writer->active)
+		xb_generation_note_known(writer->paths, writer->active);
 }
 
 int xb_repair(struct xb_writer *writer)

@@ -310,9 +310,10 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 	struct xb_params own;
 
 	params->limits = xb_limitmap_limits(&contents->limits);
+	params->known = build->known ? build->known->known->identity : 0;
+	params->admits_known = build->known && build->admits_known;
 	own = *params;
 	params->allow_only = build->policy == XB_POLICY_ALLOW_ONLY;
-	params->known = build->known ? build->known->known->identity : 0;
 	params->ports = build->ports;
 	params->answer_limit = build->answer_limit;
 	if (contents->scoped_count)
@@ -329,6 +330,8 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 	params->direct6_kind = own.direct6_kind;
 	params->direct6 = own.direct6;
 	params->limits = own.limits;
+	params->known = own.known;
+	params->admits_known = own.admits_known;
 	return 0;
 }
 

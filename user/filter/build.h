@@ -19,7 +19,8 @@ struct xb_build {
 	double rate;	   /* of the Bloom stage, per packet */
 	bool confirm;	   /* with the exact stage behind it */
 	uint32_t policy;   /* enum xb_policy */
-	/* Known sources that allow-only admits; NULL: none. */
+	bool admits_known; /* allow-only admits known sources */
+	/* Known sources that the policy admits or limits know; NULL: none. */
 	const struct xb_knownpins *known;
 	struct xb_name_ports ports;
 	uint32_t answer_limit; /* answers a second on each CPU; 0: any number */

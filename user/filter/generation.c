@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/knownpins.h"
 #include "attach/pin.h"
 #include "attach/swap.h"
 #include "base/directory.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "base/mapfault.h"
+#include "filter/limitmap.h"
 
 /* The mapping of a map that userspace changes by memory; NULL: it has none. */
 static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_map map)
@@ -194,14 +196,26 @@ bool xb_generation_is_sound(const struct xb_generation *generation)
 	return generation->header && !generation->header->dirty;
 }
 
-/* Whether it admits known sources, those of now, just if it should. */
+void xb_generation_note_known(const struct xb_paths *paths, struct xb_generation *generation)
+{
+	const struct xb_params *params = &generation->params;
+
+	generation->known = params->known || xb_limitmap_know(&params->limits)
+				    ? xb_knownpins_identity(paths->pins)
+				    : 0;
+}
+
+/* Whether it admits known sources, those of now, just if it should; and its limits know those of
+ * now, if there are any. */
 static bool knows_whom_it_should(const struct xb_generation *generation, const struct xb_meta *meta)
 {
-	uint64_t known = generation->params.known;
+	const struct xb_params *params = &generation->params;
+	bool admits = meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known;
 
-	return meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known
-		       ? known && known == generation->known
-		       : !known;
+	if (params->admits_known != admits || (admits && !params->known))
+		return false;
+	return admits || xb_limitmap_know(&params->limits) ? params->known == generation->known
+							   : !params->known;
 }
 
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta)

@@ -70,7 +70,10 @@ bool xb_generation_is_sound(const struct xb_generation *generation);
  * the store. */
 bool xb_generation_is_current(const struct xb_generation *generation, const struct xb_meta *meta);
 
-/* Whether its program is what the store wants: rate, confirm stage, policy. */
+/* Looks which known sources are pinned now, if its program has to do with any. */
+void xb_generation_note_known(const struct xb_paths *paths, struct xb_generation *generation);
+
+/* Whether its program is what the store wants: rate, confirm stage, policy, known sources. */
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta);
 
 /*

@@ -204,7 +204,7 @@ static int open_by_program(const struct xb_paths *paths, uint32_t id, struct xb_
 		return error;
 	}
 	generation->in_force = true;
-	generation->known = generation->params.known ? xb_knownpins_identity(paths->pins) : 0;
+	xb_generation_note_known(paths, generation);
 	*out = generation;
 	return 0;
 }

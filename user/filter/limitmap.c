@@ -50,6 +50,32 @@ static uint8_t shift_for(double tick)
 	return shift;
 }
 
+/* Ticks of all bursts are no more, so that few of the 2^32 seem to lie ahead when they lie behind.
+ */
+#define DEPTH_MOST 16000000.0
+
+/* So many pieces that a packet of a known source costs whole ones, if there can be so many. */
+static double pieces_for_known(const struct xb_limit *limit, double pieces)
+{
+	double whole = ceil(pieces / limit->known) * limit->known;
+
+	return whole * (double)limit->burst <= DEPTH_MOST &&
+			       interval_of(limit) / whole >= TICK_LEAST
+		       ? whole
+		       : pieces;
+}
+
+/* Rounded up, so that nobody may send more than the factor says. cost: ticks, of a byte times 2^16.
+ */
+static uint64_t known_cost(const struct xb_limit *limit, uint32_t cost)
+{
+	uint64_t ticks = (uint64_t)cost << (limit->of == XB_LIMIT_BYTES ? 16 : 32);
+
+	if (limit->known == XB_LIMIT_EXEMPT)
+		return XB_METER_EXEMPT;
+	return limit->known > 1 ? (ticks + limit->known - 1) / limit->known : 0;
+}
+
 struct xb_meter xb_limitmap_meter(const struct xb_limit *limit)
 {
 	bool bytes = limit->of == XB_LIMIT_BYTES;
@@ -70,10 +96,13 @@ struct xb_meter xb_limitmap_meter(const struct xb_limit *limit)
 		pieces = pieces_for(limit->burst);
 		while (pieces > 1 && interval / pieces < TICK_LEAST)
 			pieces--;
+		if (limit->known > 1)
+			pieces = pieces_for_known(limit, pieces);
 		tick = interval / pieces;
 		meter.cost = (uint32_t)pieces;
 		meter.depth = (uint32_t)((double)limit->burst * pieces);
 	}
+	meter.known = known_cost(limit, meter.cost);
 	meter.shift = shift_for(tick);
 	meter.speed = (uint64_t)(4294967296.0 * (double)(1ULL << meter.shift) / tick);
 	meter.slack = (uint32_t)(SLACK / tick) + 1;
@@ -125,6 +154,14 @@ struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 		if (used >> number & 1)
 			limits.of.identity[number] = xb_limitmap_identity(&wanted->limit[number]);
 	return limits;
+}
+
+bool xb_limitmap_know(const struct xb_limits *limits)
+{
+	for (uint32_t number = 1; number < XB_LIMITS; number++)
+		if (limits->meter[number].known)
+			return true;
+	return false;
 }
 
 void xb_limitmap_add_ports(uint64_t *words, const struct xb_limits_wanted *wanted)

@@ -15,6 +15,9 @@ uint64_t xb_limitmap_identity(const struct xb_limit *limit);
 /* All of them; no limits: lines is 0. */
 struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted);
 
+/* Whether any lets known sources send more. */
+bool xb_limitmap_know(const struct xb_limits *limits);
+
 /* Adds the ports of all to the words of XB_MAP_LIMIT_PORTS, which are 0. */
 void xb_limitmap_add_ports(uint64_t *words, const struct xb_limits_wanted *wanted);
 

@@ -7,10 +7,8 @@
 #include "base/text.h"
 
 static const char *const names[] = {
-	[XB_ORIGIN_IMPORT] = "import",
-	[XB_ORIGIN_FEED] = "feed",
-	[XB_ORIGIN_CROWDSEC] = "crowdsec",
-	[XB_ORIGIN_FLEET] = "fleet",
+	[XB_ORIGIN_IMPORT] = "import",	   [XB_ORIGIN_FEED] = "feed",
+	[XB_ORIGIN_CROWDSEC] = "crowdsec", [XB_ORIGIN_FLEET] = "fleet",
 	[XB_ORIGIN_LIMIT] = "limit",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == XB_ORIGINS, "a name for each");

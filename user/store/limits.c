@@ -87,6 +87,14 @@ uint32_t xb_limits_count(const struct xb_limits_wanted *wanted)
 	return count;
 }
 
+bool xb_limits_know(const struct xb_limits_wanted *wanted)
+{
+	for (uint32_t number = 1; number < XB_LIMITS; number++)
+		if (*wanted->limit[number].name && wanted->limit[number].known != 1)
+			return true;
+	return false;
+}
+
 static uint32_t free_number(const struct xb_limits_wanted *wanted)
 {
 	for (uint32_t number = 1; number < XB_LIMITS; number++)

@@ -205,8 +205,13 @@ static const char *limit_of(uint8_t number)
 
 TEST(a_limit_has_its_name)
 {
-	struct xb_limit limit = {
-		.bits4 = 32, .bits6 = 64, .period = 1, .rate = 10, .burst = 5, .capacity = 1};
+	struct xb_limit limit = {.bits4 = 32,
+				 .bits6 = 64,
+				 .period = 1,
+				 .rate = 10,
+				 .burst = 5,
+				 .capacity = 1,
+				 .known = 1};
 	bool found;
 
 	assert_string_equal(limit_of(1), "");

@@ -239,8 +239,23 @@ TEST(generations)
 	differs(&active, &wishes, "");
 	wishes.meta.policy = XB_POLICY_ALLOW_ONLY;
 	differs(&active, &wishes,
-		"filter_unfit: the filter does not fit the settings (rate, policy, ports or exact "
-		"look-up)");
+		"filter_unfit: the filter does not fit the settings (rate, policy, ports, exact "
+		"look-up or known sources)");
+	wishes.meta.policy = XB_POLICY_ENFORCE;
+	active.params.limits.meter[3].known = 1;
+	differs(&active, &wishes, "");
+	active.known = 7;
+	differs(&active, &wishes,
+		"filter_unfit: the filter does not fit the settings (rate, policy, ports, exact "
+		"look-up or known sources)");
+	active.params.known = 7;
+	differs(&active, &wishes, "");
+	active.params.admits_known = 1;
+	differs(&active, &wishes,
+		"filter_unfit: the filter does not fit the settings (rate, policy, ports, exact "
+		"look-up or known sources)");
+	active.params.admits_known = 0;
+	wishes.meta.policy = XB_POLICY_ALLOW_ONLY;
 	wishes.meta.mark++;
 	differs(&active, &wishes,
 		"filter_behind: the filter lacks the latest changes of the store");

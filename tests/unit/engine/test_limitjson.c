@@ -32,10 +32,20 @@ static void two_limits(void)
 				.period = 1,
 				.rate = 100,
 				.burst = 200,
-				.capacity = 16384});
+				.capacity = 16384,
+				.list = "over",
+				.timeout = 600,
+				.longest = 86400,
+				.forgeable = true,
+				.known = 10});
 	limit("gone", "icmp",
-	      (struct xb_limit){
-		      .bits4 = 32, .bits6 = 64, .period = 1, .rate = 1, .burst = 5, .capacity = 1});
+	      (struct xb_limit){.bits4 = 32,
+				.bits6 = 64,
+				.period = 1,
+				.rate = 1,
+				.burst = 5,
+				.capacity = 1,
+				.known = 1});
 	limit("bytes", "all",
 	      (struct xb_limit){.counts = true,
 				.bits4 = 24,
@@ -44,7 +54,8 @@ static void two_limits(void)
 				.period = 60,
 				.rate = 5000000,
 				.burst = 65536,
-				.capacity = 100});
+				.capacity = 100,
+				.known = XB_LIMIT_EXEMPT});
 	assert_int_equal(xb_limits_remove(txn, "gone", &found), 0);
 	assert_int_equal(xb_limits_get(txn, &wanted), 0);
 	assert_int_equal(xb_limit_figures_read(NULL, &wanted, &figures), 0);
@@ -82,12 +93,14 @@ TEST(json)
 	all = xb_limit_figures_json(&figures);
 	text = json_dumps(all, JSON_COMPACT);
 	assert_string_equal(
-		text, "[{\"name\":\"web\",\"to\":\"tcp/443,udp/443\",\"rate\":\"100/s\","
-		      "\"burst\":200,\"of\":\"packets\",\"per4\":32,\"per6\":64,\"over\":\"drop\","
-		      "\"capacity\":16384,\"over_packets\":7,\"over_bytes\":700},"
-		      "{\"name\":\"bytes\",\"to\":\"all\",\"rate\":\"5000000/m\","
-		      "\"burst\":65536,\"of\":\"bytes\",\"per4\":24,\"per6\":48,\"over\":\"count\","
-		      "\"capacity\":100,\"over_packets\":0,\"over_bytes\":0}]");
+		text,
+		"[{\"name\":\"web\",\"to\":\"tcp/443,udp/443\",\"rate\":\"100/s\","
+		"\"burst\":200,\"of\":\"packets\",\"per4\":32,\"per6\":64,\"over\":\"drop\","
+		"\"capacity\":16384,\"known\":\"10x\",\"list\":\"over\",\"timeout\":600,"
+		"\"longest\":86400,\"forgeable\":true,\"over_packets\":7,\"over_bytes\":700},"
+		"{\"name\":\"bytes\",\"to\":\"all\",\"rate\":\"5000000/m\","
+		"\"burst\":65536,\"of\":\"bytes\",\"per4\":24,\"per6\":48,\"over\":\"count\","
+		"\"capacity\":100,\"known\":\"exempt\",\"over_packets\":0,\"over_bytes\":0}]");
 	free(text);
 	json_decref(all);
 }

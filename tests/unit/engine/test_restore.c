@@ -100,11 +100,12 @@ TEST(there_and_back)
 #define DNS                                                                                        \
 	LIMIT_OF("dns", "udp/53",                                                                  \
 		 ",\"rate\":\"100/m\",\"burst\":7,\"of\":\"queries\",\"per4\":24,\"per6\":48,"     \
-		 "\"over\":\"count\",\"capacity\":1000")
+		 "\"over\":\"count\",\"capacity\":1000,\"known\":\"exempt\",\"list\":\"slow\","    \
+		 "\"timeout\":60,\"longest\":3600,\"forgeable\":true")
 #define WEB(rate)                                                                                  \
 	LIMIT_OF("web", "tcp/80,tcp/443",                                                          \
 		 ",\"rate\":\"" rate "\",\"burst\":40,\"of\":\"packets\",\"per4\":32,\"per6\":64," \
-		 "\"over\":\"drop\",\"capacity\":16384")
+		 "\"over\":\"drop\",\"capacity\":16384,\"known\":\"10x\"")
 
 static uint32_t limit_number(const char *name)
 {
@@ -130,7 +131,7 @@ TEST(limits)
 	must_be(HEAD_OF(1) LIMIT_OF("new", "icmp",
 				    ",\"rate\":\"5/h\",\"burst\":5,\"of\":\"packets\","
 				    "\"per4\":32,\"per6\":64,\"over\":\"drop\","
-				    "\"capacity\":16384") WEB("21/s") ONE);
+				    "\"capacity\":16384,\"known\":\"1x\"") WEB("21/s") ONE);
 	assert_int_equal(limit_number("web"), 2);
 	assert_int_equal(limit_number("dns"), 0);
 	restores(HEAD_OF(1) ONE, &restore, HEAD_OF(1) ONE);
@@ -358,6 +359,26 @@ static const struct refusal {
 	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"per6\":320"), "text:3: \"per6\" is 64 or 48"},
 	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"per\":24"),
 	 "text:3: unknown key \"per\"; here are known: limit to rate burst of per4 per6"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"known\":10"),
+	 "text:3: \"known\" is not a string"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"known\":\"10\""),
+	 "text:3: known sources may send 1x to 1000x as much"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"list\":1"),
+	 "text:3: \"list\" is not a string"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"list\":\"allow\""),
+	 "text:3: \"list\" is no name of a list to fill"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"list\":\"over\""),
+	 "text:3: only a single source"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"list\":\"over\",\"forgeable\":1"),
+	 "text:3: \"forgeable\" is true or false"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"forgeable\":true"),
+	 "text:3: forgeable sources need a list"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"list\":\"bad\",\"timeout\":0"),
+	 "text:3: \"timeout\" is out of range"},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"longest\":60"),
+	 "text:3: \"timeout\" and \"longest\" need \"list\""},
+	{HEAD_OF(1) ONE LIMIT_OF("a", "all", RATE ",\"longest\":31536001"),
+	 "text:3: \"longest\" is out of range"},
 	{HEAD_OF(1) LIMIT_OF("a", "all", RATE) LIMIT_OF("a", "udp", RATE) ONE,
 	 "text:3: a second limit a"},
 	{HEAD_OF(2) ONE "{\"list\":\"feed\"}\n",

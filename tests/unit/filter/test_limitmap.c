@@ -53,7 +53,8 @@ static struct xb_limit limit_of(enum xb_limit_unit of, uint64_t rate, uint32_t p
 				 .burst = burst,
 				 .bits4 = 32,
 				 .bits6 = 64,
-				 .capacity = 1};
+				 .capacity = 1,
+				 .known = 1};
 }
 
 typedef void each_limit(const struct xb_limit *limit, const struct xb_meter *meter);
@@ -455,6 +456,106 @@ TEST(bytes_of_all_sizes)
 {
 	skip_if_slowed();
 	each_byte_limit(bytes_are_kept);
+}
+
+/* ---- Known sources ---- */
+
+static enum xb_meter_found take_known(const struct xb_meter *meter, uint64_t amount, uint64_t ns)
+{
+	struct xb_meter known = *meter;
+	uint32_t cost = xb_meter_known(&known, amount, (uint32_t)rig_random(&noise));
+
+	return take(&known, cost, ns);
+}
+
+/* How many of them pass at one moment. */
+static uint64_t known_burst(const struct xb_meter *meter, uint64_t amount, uint64_t ns)
+{
+	uint64_t count = 0;
+
+	empty(meter, ns);
+	while (take_known(meter, amount, ns) == XB_METER_WITHIN)
+		count++;
+	return count;
+}
+
+/* Ticks of a packet or a byte of others. */
+static double ticks_of(const struct xb_limit *limit, const struct xb_meter *meter)
+{
+	return limit->of == XB_LIMIT_BYTES ? meter->cost / 65536.0 : meter->cost;
+}
+
+static void check_known_cost(const struct xb_limit *limit, const struct xb_meter *meter)
+{
+	double cost = (double)meter->known / WRAP * limit->known / ticks_of(limit, meter);
+
+	if (cost < 1 - 1e-9 || cost > 1.01)
+		FAIL(limit, "what %u packets of a known source cost is %.6f of one of another",
+		     limit->known, cost);
+}
+
+static void check_known_burst(const struct xb_limit *limit, const struct xb_meter *meter)
+{
+	uint64_t may = limit->burst * limit->known, found;
+	double cost = (double)meter->known / WRAP, part = cost - floor(cost);
+	double strays = 6 * sqrt((double)may * part * (1 - part)) / cost;
+
+	if (may > amount(100000, 100000000))
+		return;
+	found = known_burst(meter, 1, SECOND);
+	if ((double)found > (double)may + strays ||
+	    (double)found < (double)may / 1.01 - strays - 1 / cost - 1)
+		FAIL(limit, "%lu packets of a known source pass at once, and %lu may", found, may);
+}
+
+static void known_too(const struct xb_limit *limit, const struct xb_meter *meter)
+{
+	static const uint32_t factors[] = {2, 3, 10, 64, 999, 1000};
+
+	for (size_t i = 0; i < COUNT(factors); i++) {
+		struct xb_limit more = *limit;
+		struct xb_meter kept;
+
+		more.known = factors[i];
+		kept = xb_limitmap_meter(&more);
+		numbers(&more, &kept);
+		check_known_cost(&more, &kept);
+		if (more.of != XB_LIMIT_BYTES)
+			check_known_burst(&more, &kept);
+	}
+}
+
+TEST(known_sources)
+{
+	each_packet_limit(known_too);
+	each_byte_limit(known_too);
+}
+
+/* Where a packet costs a small part of a tick, none passes for nothing when the burst is used up.
+ */
+TEST(known_burst_on_average)
+{
+	const struct xb_meter meter = {
+		.cost = 4, .depth = 8, .slack = 10, .known = (4ULL << 32) / 100};
+	const uint32_t rounds = 10000;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < rounds; i++)
+		sum += (double)known_burst(&meter, 1, SECOND);
+	print_message("%.1f of 200\n", sum / rounds);
+	/* Four standard deviations of the mean, each of sqrt(8 * 24 * 25). */
+	assert_true(fabs(sum / rounds - 200) < 4 * 69.3 / sqrt(rounds));
+}
+
+TEST(known_or_not)
+{
+	struct xb_limit limit = limit_of(XB_LIMIT_PACKETS, 100, 1, 20);
+
+	assert_int_equal(xb_limitmap_meter(&limit).known, 0);
+	limit.known = XB_LIMIT_EXEMPT;
+	assert_true(xb_limitmap_meter(&limit).known == XB_METER_EXEMPT);
+	limit.known = 10;
+	assert_true(xb_limitmap_meter(&limit).known == 6ULL << 32);
 }
 
 /* Chance takes as many ticks as it gives. */

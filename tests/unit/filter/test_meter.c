@@ -78,7 +78,8 @@ static void world_begin(uint32_t senders)
 					.burst = 20,
 					.bits4 = 32,
 					.bits6 = 64,
-					.capacity = busy};
+					.capacity = busy,
+					.known = 1};
 	world.meter = xb_limitmap_meter(&world.limit);
 	world.meter.lines = (uint32_t)xb_limit_lines(busy);
 	world.line = calloc(world.meter.lines, sizeof(*world.line));

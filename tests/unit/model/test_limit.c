@@ -117,9 +117,9 @@ TEST(complete)
 TEST(what_is_unsound)
 {
 	const struct xb_limit right = limit_of(XB_LIMIT_PACKETS, 1, 1, 1);
-	struct xb_limit limits[10];
+	struct xb_limit limits[18];
 
-	for (size_t i = 0; i < 10; i++)
+	for (size_t i = 0; i < 18; i++)
 		limits[i] = right;
 	assert_true(xb_limit_is_sound(&right));
 	limits[0].name[0] = '\0';
@@ -132,7 +132,63 @@ TEST(what_is_unsound)
 	limits[7].burst = 0;
 	limits[8].scope.count = XB_SCOPE_SERVICES + 1;
 	limits[9].scope = (struct xb_scope){1, {{XB_SERVICE_TCP, 2, 1}}};
-	for (size_t i = 0; i < 10; i++)
+	limits[10].known = XB_LIMIT_KNOWN_MAX + 1;
+	limits[11].known = UINT32_MAX;
+	for (size_t i = 12; i < 18; i++) {
+		strcpy(limits[i].list, "over");
+		limits[i].forgeable = true;
+	}
+	assert_true(xb_limit_is_sound(&limits[12]));
+	strcpy(limits[12].list, "a b");
+	memset(limits[13].list, 'x', XB_LIMIT_LIST);
+	limits[14].timeout = 0;
+	limits[15].longest = limits[15].timeout - 1;
+	limits[16].longest = XB_LIMIT_TIMEOUT_MAX + 1;
+	limits[17].list[0] = '\0';
+	for (size_t i = 0; i < 18; i++)
 		if (xb_limit_is_sound(&limits[i]))
 			fail_msg("row %zu is sound", i);
+}
+
+/* Which sources a list can have that nobody has forged. */
+TEST(lists)
+{
+	static const struct {
+		enum xb_limit_unit of;
+		uint8_t bits4, bits6;
+		bool forgeable, legal;
+	} rows[] = {
+		{XB_LIMIT_CONNECTIONS, 32, 64, false, true},
+		{XB_LIMIT_CONNECTIONS, 32, 64, true, true},
+		{XB_LIMIT_CONNECTIONS, 24, 64, false, false},
+		{XB_LIMIT_CONNECTIONS, 32, 48, false, false},
+		{XB_LIMIT_CONNECTIONS, 24, 48, true, true},
+		{XB_LIMIT_PACKETS, 32, 64, false, false},
+		{XB_LIMIT_PACKETS, 32, 64, true, true},
+		{XB_LIMIT_QUERIES, 32, 64, false, false},
+		{XB_LIMIT_BYTES, 32, 64, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct xb_limit limit = limit_of(rows[i].of, 100000, 1, 200000);
+
+		strcpy(limit.list, "over");
+		limit.bits4 = rows[i].bits4;
+		limit.bits6 = rows[i].bits6;
+		limit.forgeable = rows[i].forgeable;
+		if (xb_limit_is_sound(&limit) != rows[i].legal)
+			fail_msg("row %zu: %s", i, xb_error_message());
+	}
+}
+
+/* Of known sources: a factor, or any amount. */
+TEST(known)
+{
+	struct xb_limit limit = limit_of(XB_LIMIT_PACKETS, 1, 1, 1);
+
+	assert_int_equal(limit.known, 1);
+	limit.known = XB_LIMIT_KNOWN_MAX;
+	assert_true(xb_limit_is_sound(&limit));
+	limit.known = XB_LIMIT_EXEMPT;
+	assert_true(xb_limit_is_sound(&limit));
 }

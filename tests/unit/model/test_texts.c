@@ -134,6 +134,17 @@ static int take_per(const char *text, size_t size, char found[ROWS_ROOM])
 	return error;
 }
 
+static int take_known(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	struct xb_limit limit = xb_limit_defaults;
+	char shown[XB_LIMIT_KNOWN_TEXT];
+	int error = xb_limit_parse_known(text, &limit.known);
+
+	if (!error)
+		strcpy(found, xb_limit_format_known(&limit, shown));
+	return error;
+}
+
 static int take_limit(const char *text, size_t size, char found[ROWS_ROOM])
 {
 	char name[XB_LIMIT_NAME + 1];
@@ -235,7 +246,8 @@ static const struct {
 	{"inside", take_inside, true}, {"within", take_within, true},
 	{"rate", take_rate, true},     {"burst", take_burst, true},
 	{"per", take_per, true},       {"limit", take_limit, true},
-	{"unit", take_unit, true},     {"over", take_over, true},
+	{"known", take_known, true},   {"unit", take_unit, true},
+	{"over", take_over, true},
 };
 
 /* In memory of its own: the sanitizer sees any byte that is read behind the end. */

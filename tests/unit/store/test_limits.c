@@ -16,6 +16,11 @@ static struct xb_limit limit_of(const char *name)
 		.rate = 100,
 		.burst = 7,
 		.capacity = 1000,
+		.list = "a-list-of-64-characters-or-bytes-that-is-as-long-as-they-can-be.",
+		.timeout = 600,
+		.longest = 86400,
+		.forgeable = true,
+		.known = 10,
 		.scope = {2, {{XB_SERVICE_TCP, 53, 53}, {XB_SERVICE_UDP, 53, 53}}},
 	};
 
@@ -74,7 +79,32 @@ TEST(all_of_it_comes_back)
 	assert_int_equal(found->rate, limit.rate);
 	assert_int_equal(found->burst, limit.burst);
 	assert_int_equal(found->capacity, limit.capacity);
+	assert_string_equal(found->list, limit.list);
+	assert_int_equal(found->timeout, limit.timeout);
+	assert_int_equal(found->longest, limit.longest);
+	assert_int_equal(found->forgeable, limit.forgeable);
+	assert_int_equal(found->known, limit.known);
 	assert_true(xb_scope_equals(&found->scope, &limit.scope));
+}
+
+/* Whether any has to do with known sources. */
+TEST(known)
+{
+	struct xb_limits_wanted wanted;
+	struct xb_limit limit = limit_of("a");
+
+	limit.known = 1;
+	assert_int_equal(xb_limits_put(txn, &limit), 0);
+	assert_int_equal(xb_limits_get(txn, &wanted), 0);
+	assert_false(xb_limits_know(&wanted));
+	strcpy(limit.name, "b");
+	limit.known = XB_LIMIT_EXEMPT;
+	assert_int_equal(xb_limits_put(txn, &limit), 0);
+	assert_int_equal(xb_limits_get(txn, &wanted), 0);
+	assert_true(xb_limits_know(&wanted));
+	take_out("b", true);
+	assert_int_equal(xb_limits_get(txn, &wanted), 0);
+	assert_false(xb_limits_know(&wanted));
 }
 
 /* The first free one, and that of the name if there is one. */

@@ -75,6 +75,11 @@ static const struct xb_request requests[] = {
 		       .rate = 100,
 		       .burst = 7,
 		       .capacity = 1000,
+		       .list = "a-list-of-64-characters-or-bytes-that-is-as-long-as-they-can-be.",
+		       .timeout = 600,
+		       .longest = 86400,
+		       .forgeable = true,
+		       .known = 10,
 		       .scope = {2, {{XB_SERVICE_TCP, 53, 53}, {XB_SERVICE_UDP, 53, 53}}}}},
 	{.kind = XB_REQUEST_LIMIT_ADD,
 	 .limit_add = {.name = "x",
@@ -153,6 +158,11 @@ static const struct {
 	FIELD(LIMIT_ADD, limit_add.rate),
 	FIELD(LIMIT_ADD, limit_add.burst),
 	FIELD(LIMIT_ADD, limit_add.capacity),
+	FIELD(LIMIT_ADD, limit_add.list),
+	FIELD(LIMIT_ADD, limit_add.timeout),
+	FIELD(LIMIT_ADD, limit_add.longest),
+	FIELD(LIMIT_ADD, limit_add.forgeable),
+	FIELD(LIMIT_ADD, limit_add.known),
 	FIELD(LIMIT_ADD, limit_add.scope),
 	TEXT(LIMIT_DEL, limit_del),
 };
@@ -300,7 +310,7 @@ static int decode(const uint8_t *bytes, size_t size)
 /* What no seal keeps away; tests/fuzz/fuzz_request.c has any bytes. */
 TEST(every_cut_of_a_request)
 {
-	uint8_t bytes[256];
+	uint8_t bytes[512];
 
 	for (size_t i = 0; i < COUNT; i++) {
 		size_t size = xb_request_size(&requests[i]);
@@ -321,7 +331,7 @@ static char *const too_long[] = {long_name}, *const empty[] = {no_name};
 		.kind = XB_REQUEST_IMPORT, .import = {.file = "a", .judges = true, __VA_ARGS__ }   \
 	}
 
-/* In the order of the structure, without what stands behind the capacity. */
+/* In the order of the structure. */
 #define LIMIT(name, ...)                                                                           \
 	{                                                                                          \
 		.kind = XB_REQUEST_LIMIT_ADD, .limit_add = { name, __VA_ARGS__ }                   \
@@ -364,13 +374,19 @@ TEST(what_no_request_has)
 		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 0),
 		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1,
 		      {1, {{XB_SERVICE_PROTOCOLS, 25, 25}}}),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "a b", 1, 1, true),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "over", 0, 0, true),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "over", 2, 1, true),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "over", 1, 1, false),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "", 0, 0, true),
+		LIMIT("x", false, 32, 64, XB_LIMIT_PACKETS, 1, 1, 1, 1, {0}, "", 0, 0, false, 1001),
 		{.kind = XB_REQUEST_LIMIT_DEL},
 		{.kind = XB_REQUEST_LIMIT_DEL, .limit_del = ""},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t size = xb_request_size(&rows[i]);
-		uint8_t bytes[256];
+		uint8_t bytes[512];
 
 		assert_true(size <= sizeof(bytes));
 		xb_request_encode(&rows[i], bytes);

@@ -15,6 +15,7 @@
 #include "engine/admission.h"
 #include "engine/writepath.h"
 #include "model/entry.h"
+#include "store/limits.h"
 
 /* Lets the kernel follow at once, before another command comes. */
 #define HOW (XB_WRITE_HEAVY | XB_WRITE_SETTLE)
@@ -119,14 +120,23 @@ static int run_on(struct cli *cli, int argc, char **argv)
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "known", 1)) : EXIT_DONE;
 }
 
-/* store: its identity. */
-static int turn_off(struct xb_writer *writer, void *store)
+struct turning_off {
+	uint64_t store; /* its identity */
+	bool limits;	/* some let known sources send more */
+};
+
+static int turn_off(struct xb_writer *writer, void *context)
 {
 	const struct xb_meta *meta = &writer->txn->meta;
+	struct turning_off *off = context;
+	struct xb_limits_wanted limits;
 	struct xb_known_wish wish;
 	int error = xb_known_wish_get(writer->txn, &wish);
 
-	*(uint64_t *)store = meta->identity;
+	off->store = meta->identity;
+	if (!error)
+		error = xb_limits_get(writer->txn, &limits);
+	off->limits = !error && xb_limits_know(&limits);
 	if (error || !wish.on)
 		return error;
 	if (meta->policy == XB_POLICY_ALLOW_ONLY && meta->admits_known)
@@ -141,19 +151,21 @@ static int turn_off(struct xb_writer *writer, void *store)
 
 static int run_off(struct cli *cli, int argc, char **argv)
 {
+	struct turning_off off = {0};
 	struct xb_known_view view;
-	uint64_t store = 0;
 
 	(void)argv;
 	if (argc > 2)
 		return cli_usage(cli, "known off takes no arguments");
-	if (write_and_settle(cli, turn_off, &store) || xb_known_look(&cli->paths, &view))
+	if (write_and_settle(cli, turn_off, &off) || xb_known_look(&cli->paths, &view))
 		return cli_fail();
-	if (view.there && view.store == store) {
+	if (view.there && view.store == off.store) {
 		xb_system_error(0, "known sources are switched off, but are learned until they can "
 				   "be saved; `bloomctl up` tries again");
 		return cli_fail();
 	}
+	if (off.limits)
+		xb_notice("limits are the same for all sources now, since none is known");
 	return cli->json ? cli_json(cli, json_pack("{s:b}", "known", 0)) : EXIT_DONE;
 }
 

@@ -75,12 +75,12 @@ static const struct option_spec add_options[] = {
 	 .help = "what becomes of packets over the limit (default drop)"},
 	{"capacity", "SOURCES", 'c',
 	 .help = "sources over their rate at once to expect (default 16384)"},
-	{"known", "FACTOR|exempt", 'k',
+	{"known", "MULTIPLE|exempt", 'k',
 	 .help = "known sources may send so many times as much, as 10x"},
 	{"list", "NAME", 'l', .help = "list the sources over the limit, by bloomd",
 	 .offers = OFFER_LISTS_TO_FILL},
 	{"timeout", "TIME[..LONGEST]", 'm',
-	 .help = "for this time, twice as long each time it recurs (default 10m)"},
+	 .help = "how long, doubling up to LONGEST (default 10m)"},
 	{"forgeable", NULL, 'f', .help = "also sources that others may have forged"},
 	ROLLBACK_OPTION,
 	{0},
@@ -159,7 +159,7 @@ static int run_add(struct cli *cli, int argc, char **argv)
 {
 	struct xb_request request = {.kind = XB_REQUEST_LIMIT_ADD, .limit_add = xb_limit_defaults};
 	struct xb_limit *limit = &request.limit_add;
-	bool serves = false;
+	bool serves = false, lasts = false;
 	int option, code;
 
 	argc--, argv++;
@@ -168,11 +168,14 @@ static int run_add(struct cli *cli, int argc, char **argv)
 		if (code)
 			return code;
 		serves |= option == 't';
+		lasts |= option == 'm';
 	}
 	if (argc - optind != 1)
 		return cli_usage(cli, "limit add takes a name");
 	if (!serves || !limit->rate)
 		return cli_usage(cli, "limit add needs --to and --rate");
+	if (lasts && !*limit->list)
+		return cli_usage(cli, "--timeout is for sources that --list lists");
 	if (xb_limit_parse_name(argv[optind], limit->name) || xb_limit_complete(limit))
 		return cli_fail();
 	cli->wish->request = &request;

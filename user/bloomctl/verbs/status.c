@@ -293,7 +293,7 @@ static void print_policy(const struct xb_health *health)
 	};
 
 	uint32_t policy = health->policy, stored = health->store.meta.policy;
-	bool known = policy == XB_POLICY_ALLOW_ONLY && health->filter.params.known;
+	bool known = policy == XB_POLICY_ALLOW_ONLY && health->filter.params.admits_known;
 
 	printf("policy      %s%s%s", xb_policy_name(policy),
 	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
@@ -399,7 +399,17 @@ static void print_lists(const struct xb_storeview *store)
 	}
 }
 
-static void print_limits(const struct xb_limit_figures *limits)
+/* What known sources may send, if that is another amount. remembers: there can be any. */
+static void print_known_may(const struct xb_limit *limit, bool remembers)
+{
+	char text[XB_LIMIT_KNOWN_TEXT];
+
+	if (limit->known != 1)
+		printf(", known sources: %s%s", xb_limit_format_known(limit, text),
+		       remembers ? "" : ", but NOBODY IS KNOWN");
+}
+
+static void print_limits(const struct xb_limit_figures *limits, bool remembers)
 {
 	char text[XB_LIMIT_TEXT];
 
@@ -408,9 +418,11 @@ static void print_limits(const struct xb_limit_figures *limits)
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct xb_limit_figure *figure = &limits->item[i];
 
-		printf("  %-9s %s, over it: %s, %llu packets\n", figure->limit.name,
+		printf("  %-9s %s, over it: %s, %llu packets", figure->limit.name,
 		       xb_limit_describe(&figure->limit, text), xb_limit_over(&figure->limit),
 		       keys(figure->over.packets));
+		print_known_may(&figure->limit, remembers);
+		putchar('\n');
 	}
 }
 
@@ -471,7 +483,7 @@ static int answer_text(const struct xb_health *health)
 	print_known(health);
 	print_allowlist(store);
 	print_lists(store);
-	print_limits(health->limits);
+	print_limits(health->limits, health->store.known.on);
 	print_reader(&store->reader);
 	return cli_done(EXIT_DONE);
 }
