@@ -177,15 +177,10 @@ static __always_inline bool is_to_dns(struct xdp_md *ctx, const struct name *nam
 }
 
 /* The name of the question. XB_NAME_CLEAN: it is cut. */
-static __always_inline int udp_name(struct xdp_md *ctx, struct name *name, __u32 found)
+static __always_inline int query_name(struct xdp_md *ctx, struct name *name)
 {
-	__u32 reason;
+	__u32 reason = query_load(ctx, name);
 
-	if (name->transport.reason != XB_CLEAN)
-		return name->transport.reason;
-	if (!name->transport.plain && !is_to_dns(ctx, name))
-		return found;
-	reason = query_load(ctx, name);
 	if (reason != XB_NAME_CLEAN)
 		return reason;
 	name->tcp = 0;
@@ -195,6 +190,16 @@ static __always_inline int udp_name(struct xdp_md *ctx, struct name *name, __u32
 		return reason;
 	name->query.end = DNS_HEADER + name->bytes + 1 + QUESTION_FIXED;
 	return name->query.end > name->query.size ? XB_DNS_SHORT : XB_NAME_CLEAN;
+}
+
+/* The same, if the packet goes to DNS. */
+static __always_inline int udp_name(struct xdp_md *ctx, struct name *name, __u32 found)
+{
+	if (name->transport.reason != XB_CLEAN)
+		return name->transport.reason;
+	if (!name->transport.plain && !is_to_dns(ctx, name))
+		return found;
+	return query_name(ctx, name);
 }
 
 /* Takes the packet apart. XB_NAME_CLEAN: there is a name, and it is cut. */

@@ -55,12 +55,20 @@ static __always_inline bool may_be_limited(enum xb_reason reason)
 	       reason != XB_MONITORED && reason != XB_NEIGHBOUR && reason != XB_DHCP;
 }
 
-/* Applies the limits that the source is over, bits of which at least one is set. */
+/* The one of these limits that decides: one that drops before one that answers, and that before one
+ * that counts. */
+static __always_inline __u32 limit_strictest(__u32 over)
+{
+	__u32 strict = over & params.limits.of.drops, answered = over & params.limits.truncates;
+
+	return lowest_bit(strict ? strict : answered ? answered : over);
+}
+
+/* Applies the limits that the packet is over, bits of which at least one is set. */
 static __always_inline enum xb_reason limited(struct xdp_md *ctx, const struct source *source,
 					      __u32 over)
 {
-	__u32 strict = over & params.limits.of.drops, ipv6 = source->family == SOURCE_IPV6;
-	__u32 limit = lowest_bit(strict ? strict : over);
+	__u32 limit = limit_strictest(over), ipv6 = source->family == SOURCE_IPV6;
 	bool monitors;
 
 	if (is_allowed(ctx, source->network, ipv6))
@@ -68,7 +76,9 @@ static __always_inline enum xb_reason limited(struct xdp_md *ctx, const struct s
 	class_count(XB_CLASSES + limit, frame_length(ctx, source->claimed));
 	if (over & params.limits.lists)
 		offender_report(ctx, source->network, ipv6, over & params.limits.lists);
-	if (!strict)
+	if (limit_is_of(params.limits.truncates, limit))
+		return limit_truncate(ctx, source->network, ipv6, limit);
+	if (!limit_is_of(params.limits.of.drops, limit))
 		return XB_OVER_COUNTED;
 	monitors = policy_now() == XB_POLICY_MONITOR;
 	watch_tell(ctx, source->network, ipv6, XB_LIMITED | limit << 8, monitors);
@@ -110,6 +120,9 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 		if (over)
 			reason = limited(ctx, &source, over);
 	}
+	/* The frame is an answer by now. */
+	if (params.limits.truncates && reason == XB_OVER_TRUNCATED)
+		return account(ctx, XB_OVER_TRUNCATED, source.claimed);
 	/* What is only monitored for its source would not have come as far as its name. */
 	if (params.names.blocks && !xb_reason_drops(reason) && reason != XB_MONITORED &&
 	    may_carry_name(ctx, &source))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sources that send more than they may: counts the packet for each limit that has its service. */
+/* Sources that send more than they may, and names that are asked for more often: counts the packet
+ * for each limit that has its service. */
 #ifndef XDP_BLOOM_BPF_LIMIT_H
 #define XDP_BLOOM_BPF_LIMIT_H
 
@@ -16,6 +17,7 @@
 #include "net6.h"
 #include "params.h"
 #include "parse.h"
+#include "registered.h"
 #include "service.h"
 #include "transport.h"
 #include "watch.h"
@@ -39,12 +41,20 @@ __noinline int limit_far(struct xdp_md *ctx, __u32 network, __u32 ipv6)
 				   : 0;
 }
 
-/* address: of IPv4, or the first half of one of IPv6, host byte order. */
+/* As a bit of `number`; the verifier knows it for no limit if there is none. */
+static __always_inline bool limit_is_of(__u16 limits, __u32 number)
+{
+	return limits & 1U << (number & (XB_LIMITS - 1));
+}
+
+/* address: of IPv4, or the first half of one of IPv6, host byte order; or the hash of a name. */
 static __always_inline __u64 limit_hash(__u64 address, __u32 ipv6,
 					const volatile struct xb_meter *limit, __u32 number)
 {
 	struct xb_key key = params_key();
 
+	if (limit_is_of(params.limits.names, number))
+		return xb_limit_hash_name(number, address);
 	if (ipv6)
 		return net6_hash(address, 0, limit->bits6, xb_scoped6_tag(number, limit->bits6));
 	return xb_limit_hash4(&key, number, (__u32)address & ~0U << (32 - limit->bits4));
@@ -113,8 +123,8 @@ static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 numbe
 	return found != XB_METER_WITHIN;
 }
 
-/* Counts a packet. Returns whether its source is over the limit. By a call, so that the verifier
- * follows its tries once. */
+/* Counts a packet. Returns whether its source or name is over the limit. By a call, so that the
+ * verifier follows its tries once. */
 __noinline int limit_take(__u64 address, __u32 ipv6, __u32 number, __u32 bytes, __u32 known)
 {
 	return params.limits.lines && limit_is_over(address, ipv6, number, bytes, known);
@@ -145,7 +155,7 @@ __noinline int limit_counts(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32
 	return transport.protocol == IPPROTO_UDP && !(bytes[10] & 0x80);
 }
 
-/* Counts the packet for one limit. Returns whether its source is over it. */
+/* Counts the packet for one limit of sources. Returns whether its source is over it. */
 static __always_inline bool limit_apply(struct xdp_md *ctx, const struct source *source,
 					__u32 number)
 {
@@ -162,23 +172,33 @@ static __always_inline bool limit_apply(struct xdp_md *ctx, const struct source 
 	       limit_take(address, ipv6, number, bytes, known);
 }
 
-/* asked: the limits of the packet's service, as bits. Returns those that its source is over. Not
- * static: see scope.h. */
+/* Counts the packet for one limit of names. name: its hash; 0: it asks for none. */
+static __always_inline bool limit_apply_name(__u64 name, __u32 number)
+{
+	return name && limit_take(name, 0, number, 0, 0);
+}
+
+/* asked: the limits of the packet's service, as bits. Returns those that it is over. Not static:
+ * see scope.h. */
 __noinline int limit_over(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32 asked)
 {
 	struct source source;
 	__u32 over = 0;
+	__u64 name = 0;
 
 	if (!params.limits.lines)
 		return 0;
 	source = source_at(ctx, network, ipv6);
 	if (source.family == SOURCE_NONE)
 		return 0;
+	if (params.limits.names & asked)
+		name = registered_name(ctx, network, ipv6);
 	for (__u32 i = 1; asked && i < XB_LIMITS; i++) {
 		__u32 number = lowest_bit(asked);
 
 		asked &= asked - 1;
-		if (limit_apply(ctx, &source, number))
+		if (limit_is_of(params.limits.names, number) ? limit_apply_name(name, number)
+							     : limit_apply(ctx, &source, number))
 			over |= 1U << (number & (XB_LIMITS - 1));
 	}
 	return over;

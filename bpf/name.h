@@ -58,6 +58,13 @@ struct hit {
 	__u32 exact; /* 1: it is listed for itself alone */
 };
 
+/* Looking for the registered name. */
+struct registered {
+	__u64 hash;   /* 0: not found yet */
+	__u32 suffix; /* labels of the longest public suffix so far */
+	__u32 deeper; /* not 0: longer ones may stand in the table */
+};
+
 /*
  * A name, which is cut into labels and then looked up suffix by suffix. It is in a map, because the
  * verifier does not track values there: on the stack each round of a loop would be another state.
@@ -80,6 +87,7 @@ struct name {
 	__u32 last;    /* depth up to which they are */
 	__u32 verdict; /* of the suffixes so far; XB_DOMAIN_VERDICTS: none */
 	struct hit hit;
+	struct registered registered;
 	struct xb_name_sums sums;
 	__u64 answer_due; /* when the next answer would come if all had kept the limit's pace */
 	__u32 tcp;	  /* enum xb_reason a listed name is dropped for; 0: a query over UDP */

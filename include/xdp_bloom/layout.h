@@ -510,14 +510,29 @@ struct xb_scopes {
  * for classes; limit_ports is as scope_ports. Who may have the packet asks the meter.
  */
 struct xb_limits {
-	struct xb_scopes of; /* `drops`: over which packets are dropped; others are counted */
-	__u32 lines;	     /* of the meter, for all; 0: there are no limits */
-	__u32 jiffy;	     /* ns that one takes in this kernel */
-	__u32 lists;	     /* bits of those that have a list */
-	__u32 unused;	     /* 0 */
+	struct xb_scopes
+		of;  /* `drops`: over which packets are dropped; others are truncated, or counted */
+	__u32 lines; /* of the meter, for all; 0: there are no limits */
+	__u32 jiffy; /* ns that one takes in this kernel */
+	__u16 names; /* as bits, those that count registered names and no sources */
+	__u16 truncates; /* the same, those over which queries are answered: ask over TCP */
+	__u16 lists;	 /* the same, those that have a list */
+	__u16 unused;	 /* 0 */
 	struct xb_meter meter[XB_LIMITS];
 };
 _Static_assert(sizeof(struct xb_limits) == 816, "limits layout");
+
+/*
+ * Public suffixes, under which anybody can register a name: of each, and of all domains that have
+ * any below them, the exact table has a fingerprint as of listed names, and these bits in the place
+ * of a verdict. No key of it ever moves.
+ */
+enum xb_suffix {
+	XB_SUFFIX_PLAIN = 1,	/* the name is a public suffix */
+	XB_SUFFIX_WILDCARD = 2, /* it is one, and so is each name one label below it */
+	XB_SUFFIX_EXCEPTED = 4, /* the name is none, in spite of the wildcard above it */
+	XB_SUFFIX_DEEPER = 8,	/* names below it stand in the table, too */
+};
 
 enum xb_policy {
 	XB_POLICY_ENFORCE,
@@ -569,8 +584,10 @@ struct xb_params {
 	__u32 admits_known;   /* 1: the policy admits known sources; there are some */
 	struct xb_levels6 levels6;
 	struct xb_limits limits;
+	struct xb_buckets suffixes; /* only with limits that count registered names */
+	__u32 behind;		    /* 0 */
 };
-_Static_assert(sizeof(struct xb_params) == 1472, "parameters layout");
+_Static_assert(sizeof(struct xb_params) == 1488, "parameters layout");
 
 #define XB_GENERATION_LAYOUT 15
 

@@ -105,6 +105,12 @@ XB_HASH_INLINE __u64 xb_limit_hash4(const struct xb_key *key, __u32 limit, __u32
 	return x ^ (x >> 32);
 }
 
+/* A registered name: a bijection for each limit. hash: of the name, as wide as XB_NAME_HASH. */
+XB_HASH_INLINE __u64 xb_limit_hash_name(__u32 limit, __u64 hash)
+{
+	return hash | (__u64)limit << 60;
+}
+
 struct xb_meter_cells {
 	__u32 at[XB_METER_CHOSEN];
 };
@@ -122,6 +128,9 @@ XB_HASH_INLINE struct xb_meter_cells xb_meter_cells_of(const struct xb_probes *p
 	b = b == a ? 13 : b;
 	c = c == a || c == b ? 14 : c;
 	d = d == a || d == b || d == c ? 15 : d;
+	/* The compiler knows that they are below 16, and would leave out the masks by which the
+	 * kernel's verifier knows it. */
+	__asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
 	return (struct xb_meter_cells){{a, b, c, d}};
 }
 

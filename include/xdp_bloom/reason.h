@@ -78,8 +78,9 @@
 	X(SCOPED_HEADERS, "scoped_headers", PASS,                                                  \
 	  "too many IPv6 extension headers to find the port of a service")                         \
 	X(ADMITTED_KNOWN, "admitted_known", PASS, "not listed, but known, under allow-only")       \
-	X(LIMITED, "limited", DROP, "the source is over a limit")                                  \
-	X(OVER_COUNTED, "over_counted", PASS, "the source is over a limit, which only counts")
+	X(LIMITED, "limited", DROP, "the source is over a limit, or the name that it asks for")    \
+	X(OVER_COUNTED, "over_counted", PASS, "over a limit, which only counts")                   \
+	X(OVER_TRUNCATED, "over_truncated", ANSWER, "a query over a limit: ask over TCP")
 
 enum xb_reason {
 #define X(symbol, name, verdict, meaning) XB_##symbol,

@@ -291,20 +291,23 @@ class Promises:
         promise, name = self.changed(), line.operands[0]
         amount, period = last(line, "rate").split("/")
         rate = int(amount.rstrip("k")) * (1000 if amount.endswith("k") else 1)
-        of, per = last(line, "of", "packets"), {int(bits) for bits in last(line, "per", "32,64").split(",")}
+        of, per = last(line, "of", "packets"), last(line, "per", "32,64").split(",")
+        over = last(line, "over", "truncate" if per == ["name"] else "drop")
         least = 65536 if of == "bytes" else 5
         burst = int(last(line, "burst", max(least, 2 * rate // UNITS[period])))
         if name in self.store.limits or burst < least and of == "bytes" or burst * UNITS[period] > 86400 * rate:
             return Promise(REFUSED)
-        per4, per6 = 24 if 24 in per else 32, 48 if 48 in per else 64
+        if of != "queries" and (per == ["name"] or over == "truncate"):
+            return Promise(REFUSED)
+        per4, per6 = 24 if "24" in per else 32, 48 if "48" in per else 64
         listing = self.limit_list(line, (of, per4, per6) == ("connections", 32, 64))
-        if listing is None:
+        if listing is None or per == ["name"] and (listing or last(line, "known", "1x") != "1x"):
             return Promise(REFUSED)
         to, known = last(line, "to"), last(line, "known", "1x")
         promise.store.limits[name] = {
             "limit": name, "to": values.scope(to) or to, "rate": "%d/%s" % (rate, period), "burst": burst, "of": of,
-            "per4": per4, "per6": per6, "over": last(line, "over", "drop"), "capacity": int(last(line, "capacity", 16384)),
-            "known": known, **listing}
+            "over": over, "capacity": int(last(line, "capacity", 16384)), "known": known,
+            **({"per": "name"} if per == ["name"] else {"per4": per4, "per6": per6}), **listing}
         return promise
 
     @staticmethod

@@ -88,7 +88,7 @@ def passes(store, frame):
 def is_limited(store, frame):
     if store.policy == "monitor" or any(covers(entry, frame.source) for entry, _ in store.allowed):
         return False
-    return any(limit["over"] == "drop" and holds(None if limit["to"] == "all" else limit["to"], frame)
+    return any(limit["over"] != "count" and holds(None if limit["to"] == "all" else limit["to"], frame)
                for limit in store.limits.values())
 
 

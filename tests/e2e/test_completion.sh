@@ -56,7 +56,8 @@ t_completion()
 	ctl limit add dns --to udp/53 --rate 10/s
 	completes dns limit del ''
 	completes 'packets bytes connections queries' limit add web --of ''
-	completes 'drop count' limit add web --over ''
+	completes 'drop count truncate' limit add web --over ''
+	completes 'name' limit add web --per ''
 	completes all limit add web --to ''
 	completes 'dns tls http' ports ''
 	completes off ports tls ''

@@ -180,12 +180,33 @@ never_answers()
 	! asked "$1" || fail "$1 reaches the resolver"
 }
 
+# asks_around WORD: many sources, of which each asks little, ask for names below one domain, until more are counted.
+asks_around()
+{
+	printf 'addr replace %s/16 dev x0\n' 10.77.0.{11..30} | ip -n "$client" -batch -
+	wait_for "that queries for one name are counted as $1" is_asked_around "$(counted "$1")" "$1"
+}
+is_asked_around()
+{
+	in_client python3 -S -E "$root/tests/e2e/sends.py" subdomain "$(echo 10.77.0.{11..30})" $server4 53 90
+	[[ $(counted "$2") -gt $1 ]]
+}
+
+shows_truncated() { [[ $(packets over_truncated) -gt 0 ]] || fail "nothing is truncated"; }
+
+# still_answers NAME: by UDP or TCP, though the filter has a limit for its answers, too.
+still_answers()
+{
+	in_client dig +tries=5 +time=$((2 * patience)) -b 10.77.0.4 @192.0.2.53 "$1" >"$T/dig" || fail "$(cat "$T/dig")"
+	asked "$1" || fail "a query for $1 does not pass"
+}
+
 t_resolver()
 {
 	in_place() { if [[ $* == *"dig @"* ]]; then in_client "$@"; else in_server "$@"; fi; }
 	resolver
 	printf '0.0.0.0 %s\n' ads.example tracker.example >"$T/hosts.txt"
-	page resolver 25
+	page resolver 30
 	upto "bloomctl import hosts.txt --list ads --below"
 	answers counted.ads.example
 	upto "bloomctl stats"
@@ -209,6 +230,15 @@ t_resolver()
 	upto "bloomctl limit add dns *"
 	comes_over limited query 10.77.0.3 53
 	answers within.example.net 10.77.0.4
+	upto "bloomctl limit add names *--over count"
+	asks_around names
+	upto "bloomctl limit list"
+	says '^names .* name .* [1-9][0-9]* +udp/53$'
+	upto "bloomctl limit add names *"
+	asks_around names
+	shows_truncated
+	still_answers x9.victim.example
+	answers within.example.org 10.77.0.5
 	upto "bloomctl add victim.example *"
 	never_answers x7.victim.example
 	upto "bloomctl add 203.0.113.7 --list senders *"

@@ -226,7 +226,7 @@ static bool tell(const char *check, bool fine, const char *why)
 /* The worlds have no limits: prog/test_limits asks for these. */
 static bool can_reach(int reason)
 {
-	return reason != XB_LIMITED && reason != XB_OVER_COUNTED &&
+	return reason != XB_LIMITED && reason != XB_OVER_COUNTED && reason != XB_OVER_TRUNCATED &&
 	       (several_buffers || reason != XB_ETHERNET_SHORT);
 }
 

@@ -28,6 +28,7 @@ static enum reference_verdict verdict_of(enum xb_reason reason)
 	case XB_NAME_REFUSED:
 	case XB_NAME_NXDOMAIN:
 	case XB_NAME_TRUNCATED:
+	case XB_OVER_TRUNCATED:
 		return VERDICT_ANSWER;
 	default:
 		return VERDICT_PASS;

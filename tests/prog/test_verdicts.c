@@ -233,7 +233,9 @@ static void check_answer(const char *what, struct dns_shape shape, const uint8_t
 
 	shape.reply = true;
 	shape.fill = 0;
-	dns_wrap(&shape, answer, dns_answer(query, reason == XB_NAME_TRUNCATED, code, answer),
+	dns_wrap(&shape, answer,
+		 dns_answer(query, reason == XB_NAME_TRUNCATED || reason == XB_OVER_TRUNCATED, code,
+			    answer),
 		 &expected);
 	for (uint32_t i = 0; i < expected.size; i++)
 		if (left->byte[i] != expected.byte[i])
@@ -623,7 +625,7 @@ static void do_limit(char *words)
 		uint64_t number = strtoull(value, NULL, 0);
 
 		switch (ONE_OF(strtok((char *)word, "="), "burst", "per4", "per6", "of", "over",
-			       "capacity")) {
+			       "capacity", "per")) {
 		case 0:
 			limit.burst = number;
 			break;
@@ -638,10 +640,13 @@ static void do_limit(char *words)
 				(enum xb_limit_unit)one_of(value, xb_limit_units, XB_LIMIT_UNITS);
 			break;
 		case 4:
-			limit.counts = ONE_OF(value, "drop", "count");
+			rig_must(xb_limit_parse_over(value, &limit), "over");
+			break;
+		case 5:
+			limit.capacity = number;
 			break;
 		default:
-			limit.capacity = number;
+			rig_must(xb_limit_parse_per(value, &limit), "per");
 		}
 	}
 	if (!limit.burst)
@@ -868,3 +873,4 @@ ROWS(queries);
 ROWS(answers);
 ROWS(hosts);
 ROWS(limits);
+ROWS(limit_names);

@@ -25,6 +25,7 @@ struct row {
 	const char *scope; /* of a list that has all lengths */
 	bool counts;	   /* another list counts, for any packet */
 	bool limits;	   /* of all that can be counted, one of them for all packets */
+	bool registered;   /* a limit of names */
 };
 
 #define MAIL "tcp/25,tcp/465,tcp/587"
@@ -51,15 +52,18 @@ static const struct row rows[] = {
 	{"limits", .limits = true},
 	{"limits, addresses", .limits = true, .addresses = true},
 	{"limits, addresses, known", .limits = true, .addresses = true, .known = true},
+	{"limits, of names as well", .limits = true, .registered = true},
 	{"scope, limits, addresses", .scope = MAIL, .limits = true, .addresses = true},
 	{"scope, counting, addresses, allow-only", .scope = ALL, .counts = true, .addresses = true,
 	 .allow_only = true},
 	{"scope of all protocols, counting, limits, addresses", .scope = ALL, .counts = true,
 	 .limits = true, .addresses = true},
+	{"everything, no limits of names", .names = true, .addresses = true, .ports = true,
+	 .allow_only = true, .scope = ALL, .counts = true, .limits = true},
 	{"everything", .names = true, .addresses = true, .ports = true, .allow_only = true,
-	 .scope = ALL, .counts = true, .limits = true},
+	 .scope = ALL, .counts = true, .limits = true, .registered = true},
 	{"everything, known", .names = true, .addresses = true, .ports = true, .allow_only = true,
-	 .scope = ALL, .counts = true, .limits = true, .known = true},
+	 .scope = ALL, .counts = true, .limits = true, .registered = true, .known = true},
 };
 
 static void add_limits(const struct row *row, struct rig *rig)
@@ -86,6 +90,16 @@ static void add_limits(const struct row *row, struct rig *rig)
 		rig_must(xb_scope_parse(services[of], &limit.scope), "scope");
 		rig_limit(rig, &limit);
 	}
+}
+
+static void add_registered(struct rig *rig)
+{
+	struct xb_limit limit = rig_limit_of("registered", "udp/53", 10);
+
+	limit.of = XB_LIMIT_QUERIES;
+	rig_must(xb_limit_parse_per("name", &limit), "per");
+	xb_limit_over_by_default(&limit);
+	rig_limit(rig, &limit);
 }
 
 static void build(const struct row *row, struct rig *rig)
@@ -116,6 +130,8 @@ static void build(const struct row *row, struct rig *rig)
 	}
 	if (row->limits)
 		add_limits(row, rig);
+	if (row->registered)
+		add_registered(rig);
 	rig_answer_limit(rig, XB_ANSWER_LIMIT);
 	if (row->ports)
 		rig_ports(rig, &ports);

@@ -6,7 +6,7 @@
 
 # Packages whose programs tests call.
 packages=(bash dash coreutils kmod diffutils findutils grep mawk sed util-linux mount procps iproute2 iputils-ping ethtool
-	bpftool xdp-tools libcap2-bin libc-bin dnsmasq-base isc-dhcp-client bind9-dnsutils tcpdump openssl curl python3-minimal python3.11-minimal)
+	bpftool xdp-tools libcap2-bin libc-bin dnsmasq-base isc-dhcp-client bind9-dnsutils publicsuffix tcpdump openssl curl python3-minimal python3.11-minimal)
 # What else a root of another architecture needs for what is built, and for Python.
 libraries=(libc6-dev linux-libc-dev libbpf-dev libxdp-dev libelf-dev zlib1g-dev libzstd-dev liblmdb-dev libjansson-dev libmnl-dev
 	libexpat1-dev libidn2-dev libldns-dev libncurses-dev libsystemd-dev libinih-dev libmicrohttpd-dev libcurl4-openssl-dev libseccomp-dev libssl-dev

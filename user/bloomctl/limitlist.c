@@ -129,7 +129,7 @@ static struct row row_of(const struct xb_limit_figure *figure)
 	xb_limit_format_rate(limit, row.cell[RATE]);
 	snprintf(row.cell[OF], CELL, "%s", xb_limit_units[limit->of]);
 	snprintf(row.cell[BURST], CELL, "%" PRIu64, limit->burst);
-	snprintf(row.cell[PER], CELL, "%u,%u", limit->bits4, limit->bits6);
+	xb_limit_format_per(limit, row.cell[PER]);
 	snprintf(row.cell[OVER], CELL, "%s", xb_limit_over(limit));
 	xb_limit_format_known(limit, row.cell[KNOWN]);
 	snprintf(row.cell[CAPACITY], CELL, "%" PRIu64, limit->capacity);

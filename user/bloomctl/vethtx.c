@@ -8,8 +8,8 @@
 #include "attach/anchor.h"
 #include "attach/netdev.h"
 #include "base/error.h"
+#include "engine/vlans.h"
 #include "machine/devices.h"
-#include "model/verdict.h"
 #include "store/store.h"
 
 bool vethtx_wanted(const struct cli *cli)
@@ -19,8 +19,8 @@ bool vethtx_wanted(const struct cli *cli)
 	bool wanted = false;
 
 	xb_store_begin_reading(cli->paths.state, &store, &txn);
-	for (size_t i = 0; txn && i < txn->list_count; i++)
-		wanted |= xb_domain_verdict_answers(txn->lists[i].verdict);
+	if (txn && xb_queries_answered_by(txn, &wanted))
+		wanted = false;
 	xb_store_end_reading(store, txn);
 	return wanted;
 }

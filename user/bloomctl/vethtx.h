@@ -5,7 +5,7 @@
 
 #include "bloomctl/cli.h"
 
-/* Whether the verdict of any list answers queries. */
+/* Whether the verdict of any list answers queries, or a limit does. */
 bool vethtx_wanted(const struct cli *cli);
 
 /* A note if answers may get lost on any of these interfaces. names: NULL for all attached ones. */

@@ -32,7 +32,7 @@ static int check_interfaces(const struct xb_writer *kernel, struct xb_health *he
 	if (error)
 		return error;
 	xb_check_interfaces(all, health->trial_left, &health->problems);
-	if (anchor && xb_lists_answer(store->lists, store->list_count))
+	if (anchor && xb_queries_answered(store->lists, store->list_count, store->limits))
 		error = xb_vlans_check(anchor, all, &health->problems);
 	if (error)
 		return error;

@@ -10,12 +10,23 @@
 #include "engine/writepath.h"
 #include "filter/inforce.h"
 #include "filter/limitmap.h"
+#include "model/suffix.h"
 #include "store/knownwish.h"
 
 struct adding {
 	const struct xb_limit *limit;
 	bool remembers; /* sources can be known */
 };
+
+int xb_limit_need_suffixes(const struct xb_limit *limit)
+{
+	struct xb_suffixes suffixes;
+	int error = limit->names ? xb_suffixes_read(XB_SUFFIX_FILE, &suffixes) : 0;
+
+	if (limit->names && !error)
+		xb_suffixes_free(&suffixes);
+	return error;
+}
 
 static int add(struct xb_writer *writer, void *context)
 {
@@ -33,7 +44,8 @@ static int add(struct xb_writer *writer, void *context)
 		return xb_input_error("there is a limit %s; to change it, delete it first",
 				      limit->name);
 	adding->remembers = wish.on;
-	return xb_limits_put(writer->txn, limit);
+	error = xb_limit_need_suffixes(limit);
+	return error ? error : xb_limits_put(writer->txn, limit);
 }
 
 /* name: is sound. */

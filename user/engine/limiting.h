@@ -12,6 +12,9 @@
 int xb_limit_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 		  struct xb_written *written);
 
+/* An error with its message if the limit needs public suffixes, and this machine has none. */
+int xb_limit_need_suffixes(const struct xb_limit *limit);
+
 /*
  * Lets all meters of the filter in force begin anew, in place, and those of one that is on trial:
  * each source may send its burst again. *limits: how many limits these are. Returns 0, 1 with a

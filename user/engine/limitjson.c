@@ -2,6 +2,7 @@
 #include "engine/limitjson.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/settingsjson.h"
 
@@ -25,10 +26,13 @@ json_t *xb_limit_figures_json(const struct xb_limit_figures *figures)
 
 const char *xb_limit_describe(const struct xb_limit *limit, char out[XB_LIMIT_TEXT])
 {
-	char to[XB_SCOPE_TEXT], rate[XB_LIMIT_RATE_TEXT];
+	char to[XB_SCOPE_TEXT], rate[XB_LIMIT_RATE_TEXT], per[32];
 
-	snprintf(out, XB_LIMIT_TEXT, "%s %s per /%u and /%u to %s",
-		 xb_limit_format_rate(limit, rate), xb_limit_units[limit->of], limit->bits4,
-		 limit->bits6, xb_scope_format(&limit->scope, to));
+	if (limit->names)
+		strcpy(per, "name");
+	else
+		snprintf(per, sizeof(per), "/%u and /%u", limit->bits4, limit->bits6);
+	snprintf(out, XB_LIMIT_TEXT, "%s %s per %s to %s", xb_limit_format_rate(limit, rate),
+		 xb_limit_units[limit->of], per, xb_scope_format(&limit->scope, to));
 	return out;
 }

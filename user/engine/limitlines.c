@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/jsontext.h"
+#include "engine/limiting.h"
 #include "store/lists.h"
 
 /* From 1 on; without the key it stays. */
@@ -35,21 +36,34 @@ static int bits_of(const json_t *line, const char *key, uint8_t less, uint8_t mo
 
 static int words_of(const json_t *line, struct xb_limit *limit)
 {
-	const char *name, *to, *rate, *of, *over, *known;
+	const char *name, *to, *rate, *of, *known;
 
 	if (xb_json_text(line, "limit", &name) || xb_json_text(line, "to", &to) ||
 	    xb_json_text(line, "rate", &rate) || xb_json_text(line, "of", &of) ||
-	    xb_json_text(line, "over", &over) || xb_json_text(line, "known", &known))
+	    xb_json_text(line, "known", &known))
 		return -EINVAL;
 	if (!to || !rate)
 		return xb_input_error("a limit needs \"to\" and \"rate\"");
 	return xb_limit_parse_name(name, limit->name) || xb_scope_parse(to, &limit->scope) ||
 			       xb_limit_parse_rate(rate, &limit->rate, &limit->period) ||
 			       (of && xb_limit_parse_unit(of, &limit->of)) ||
-			       (over && xb_limit_parse_over(over, &limit->counts)) ||
 			       (known && xb_limit_parse_known(known, &limit->known))
 		       ? -EINVAL
 		       : 0;
+}
+
+/* Of what the limit is, if it is none of sources, and what becomes of packets over it. */
+static int names_of(const json_t *line, struct xb_limit *limit)
+{
+	const char *per, *over;
+
+	if (xb_json_text(line, "per", &per) || xb_json_text(line, "over", &over))
+		return -EINVAL;
+	if (per && strcmp(per, "name") != 0)
+		return xb_input_error("\"per\" is \"name\", if it is there");
+	limit->names = per;
+	xb_limit_over_by_default(limit);
+	return over ? xb_limit_parse_over(over, limit) : 0;
 }
 
 static int seconds_of(const json_t *line, const char *key, uint32_t *seconds)
@@ -103,9 +117,13 @@ int xb_limit_line(struct xb_limits_wanted *limits, const json_t *line)
 	if (!error)
 		error = bits_of(line, "per6", 48, 64, &limit.bits6);
 	if (!error)
+		error = names_of(line, &limit);
+	if (!error)
 		error = list_of(line, &limit);
 	if (!error)
 		error = xb_limit_complete(&limit);
+	if (!error)
+		error = xb_limit_need_suffixes(&limit);
 	if (error)
 		return error;
 	if (xb_limits_find(limits, limit.name))

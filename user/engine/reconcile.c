@@ -369,7 +369,8 @@ int xb_reconcile_prove(struct xb_writer *writer)
 	return error || !changed ? error : xb_reconcile_look_again(writer);
 }
 
-/* For the lists that the store has: what a change makes of them is looked at with that change. */
+/* For the lists and limits that the store has: what a change makes of them is looked at with that
+ * change. */
 static int settle_vlans(const struct xb_writer *writer)
 {
 	struct xb_txn *txn;
@@ -378,9 +379,9 @@ static int settle_vlans(const struct xb_writer *writer)
 
 	if (error)
 		return error;
-	answers = xb_lists_answer(txn->lists, txn->list_count);
+	error = xb_queries_answered_by(txn, &answers);
 	xb_txn_abort(txn);
-	return answers ? xb_vlans_settle(&writer->anchor) : 0;
+	return error || !answers ? error : xb_vlans_settle(&writer->anchor);
 }
 
 int xb_reconcile(struct xb_writer *writer)

@@ -53,7 +53,9 @@ static void say_limit(struct xb_line *line, const struct xb_limit *limit)
 		xb_line_put(line, "%u", limit->bits6);
 	if (limit->of != defaults->of)
 		xb_line_put(line, " --of %s", xb_limit_units[limit->of]);
-	if (limit->counts)
+	if (limit->names)
+		xb_line_put(line, " --per name");
+	if (!xb_limit_over_is_default(limit))
 		xb_line_put(line, " --over %s", xb_limit_over(limit));
 	if (limit->capacity != defaults->capacity)
 		xb_line_put(line, " --capacity %" PRIu64, limit->capacity);

@@ -44,17 +44,26 @@ json_t *xb_all_ports_json(struct xb_name_ports ports)
 	return object;
 }
 
+/* Of what the limit is. */
+static json_t *per_json(const struct xb_limit *limit)
+{
+	return limit->names ? json_pack("{s:s}", "per", "name")
+			    : json_pack("{s:i,s:i}", "per4", (int)limit->bits4, "per6",
+					(int)limit->bits6);
+}
+
 json_t *xb_limit_json(const char *key, const struct xb_limit *limit)
 {
 	char rate[XB_LIMIT_RATE_TEXT], to[XB_SCOPE_TEXT], known[XB_LIMIT_KNOWN_TEXT];
-	json_t *object = json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i,s:s,s:I,s:s}", key, limit->name,
-				   "to", xb_scope_format(&limit->scope, to), "rate",
+	json_t *object = json_pack("{s:s,s:s,s:s,s:I,s:s}", key, limit->name, "to",
+				   xb_scope_format(&limit->scope, to), "rate",
 				   xb_limit_format_rate(limit, rate), "burst",
-				   (json_int_t)limit->burst, "of", xb_limit_units[limit->of],
-				   "per4", (int)limit->bits4, "per6", (int)limit->bits6, "over",
-				   xb_limit_over(limit), "capacity", (json_int_t)limit->capacity,
-				   "known", xb_limit_format_known(limit, known));
+				   (json_int_t)limit->burst, "of", xb_limit_units[limit->of]);
 
+	json_object_update_new(object, per_json(limit));
+	json_object_update_new(object, json_pack("{s:s,s:I,s:s}", "over", xb_limit_over(limit),
+						 "capacity", (json_int_t)limit->capacity, "known",
+						 xb_limit_format_known(limit, known)));
 	if (*limit->list)
 		json_object_update_new(object, json_pack("{s:s,s:i,s:i,s:b}", "list", limit->list,
 							 "timeout", (int)limit->timeout, "longest",

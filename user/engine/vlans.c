@@ -10,12 +10,31 @@
 #include "machine/devices.h"
 #include "model/verdict.h"
 
-bool xb_lists_answer(const struct xb_list *lists, size_t count)
+static bool lists_answer(const struct xb_list *lists, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (xb_domain_verdict_answers(lists[i].verdict))
 			return true;
 	return false;
+}
+
+bool xb_queries_answered(const struct xb_list *lists, size_t count,
+			 const struct xb_limits_wanted *limits)
+{
+	return lists_answer(lists, count) || (limits && xb_limits_truncate(limits));
+}
+
+int xb_queries_answered_by(struct xb_txn *txn, bool *answered)
+{
+	struct xb_limits_wanted limits;
+	int error = 0;
+
+	*answered = lists_answer(txn->lists, txn->list_count);
+	if (*answered)
+		return 0;
+	error = xb_limits_get(txn, &limits);
+	*answered = !error && xb_limits_truncate(&limits);
+	return error;
 }
 
 /* In skb mode the kernel puts the tag back in front of XDP. What cannot be told of a feature counts
@@ -93,7 +112,7 @@ static int settle_row(const struct xb_anchor *anchor, const struct xb_enrolled *
 	(void)context;
 	if (!error && mute == XB_MUTE_VLANS)
 		xb_notice("%s: the driver takes VLAN tags off before the filter sees them, so "
-			  "queries for listed domains are dropped and not answered; `ethtool -K %s "
+			  "queries are dropped where they would be answered; `ethtool -K %s "
 			  "rxvlan off` lets the filter answer",
 			  enrolled->name, enrolled->name);
 	return error;

@@ -8,9 +8,14 @@
 #include "engine/problem.h"
 #include "engine/storeview.h"
 
-/* Whether any list has a verdict that answers queries: refused, nxdomain, truncate. Without one
- * nothing has to be known of VLANs, and nobody looks. */
-bool xb_lists_answer(const struct xb_list *lists, size_t count);
+/* Whether any list has a verdict that answers queries (refused, nxdomain, truncate), or any limit
+ * truncates. Without one nothing has to be known of VLANs, and nobody looks. limits: NULL, if there
+ * are none. */
+bool xb_queries_answered(const struct xb_list *lists, size_t count,
+			 const struct xb_limits_wanted *limits);
+
+/* The same of what the transaction sees. An error with its message. */
+int xb_queries_answered_by(struct xb_txn *txn, bool *answered);
 
 /* Sets for each filtered interface whether queries are answered there, and gives a notice for each
  * where they no longer are. The caller holds the writer lock, and the anchor is open. */

@@ -50,12 +50,14 @@ static int try_generation(struct xb_writer *writer, const struct xb_wish *wish)
  * the repair has taken care. */
 static int settle_vlans(const struct xb_writer *writer)
 {
-	const struct xb_txn *txn = writer->txn;
+	bool answered = false;
+	int error;
 
 	if (!writer->anchored || writer->foreign || writer->away ||
 	    (writer->answers && !(writer->how & XB_WRITE_HEAVY)))
 		return 0;
-	return xb_lists_answer(txn->lists, txn->list_count) ? xb_vlans_settle(&writer->anchor) : 0;
+	error = xb_queries_answered_by(writer->txn, &answered);
+	return error || !answered ? error : xb_vlans_settle(&writer->anchor);
 }
 
 static int bring_into_force(struct xb_writer *writer, const struct xb_wish *wish)
@@ -263,7 +265,9 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 	if (error)
 		return error;
 	writer->before = writer->txn->meta;
-	writer->answers = xb_lists_answer(writer->txn->lists, writer->txn->list_count);
+	error = xb_queries_answered_by(writer->txn, &writer->answers);
+	if (error)
+		return error;
 	if (writer->resumed && !is_of_this_history(writer))
 		return NOT_AS_IT_WAS;
 	error = sweep(writer);

@@ -267,7 +267,7 @@ static int load(const struct xb_build *build, struct xb_generation *generation)
 	if (!error)
 		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_params), pins, generation->name,
 			       "params");
-	if (!error && params->names.blocks)
+	if (!error && xb_params_hash_names(params))
 		error = xb_pin(bpf_map__fd(skeleton->maps.rodata_name_key), pins, generation->name,
 			       "name_key");
 out:
@@ -304,6 +304,7 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 		.scope_cells = count_scope_cells(contents),
 		.rate = build->rate,
 		.confirm = build->confirm,
+		.suffixes = contents->suffixes.count,
 		.slack = slack,
 		.capacity = build->capacity,
 	};
@@ -332,6 +333,7 @@ static int size_generation(const struct xb_build *build, const struct xb_content
 	params->limits = own.limits;
 	params->known = own.known;
 	params->admits_known = own.admits_known;
+	xb_demand_size_suffixes(&demand, params);
 	return 0;
 }
 
@@ -375,7 +377,7 @@ static int build_once(const struct xb_build *build, const struct xb_contents *co
 		return -ENOMEM;
 	params = &generation->params;
 	error = lay_out(build, contents, slack, params, &layout);
-	if (!error && params->names.blocks)
+	if (!error && xb_params_hash_names(params))
 		error = draw_name_key(build, &generation->name_key);
 	if (error) {
 		free_layout(&layout);

@@ -21,6 +21,7 @@ void xb_contents_free(struct xb_contents *contents)
 	free(contents->allow);
 	free(contents->names);
 	free(contents->scoped);
+	xb_suffixes_free(&contents->suffixes);
 	xb_arena_free(&contents->arena);
 	*contents = (struct xb_contents){0};
 }
@@ -161,6 +162,17 @@ static int settle_exceptions(struct xb_txn *txn, struct xb_contents *contents)
 	return error;
 }
 
+/* Without suffixes a limit of names counts nothing: that one can do without, the filter cannot. */
+static void take_suffixes(struct xb_contents *contents)
+{
+	if (!xb_limits_have_names(&contents->limits))
+		return;
+	if (xb_suffixes_read(XB_SUFFIX_FILE, &contents->suffixes)) {
+		xb_warning("names are not limited: %s", xb_error_message());
+		xb_error_clear();
+	}
+}
+
 int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 {
 	struct xb_totals seen = {0};
@@ -170,6 +182,8 @@ int xb_contents_take(struct xb_txn *txn, struct xb_contents *contents)
 	*contents = (struct xb_contents){0};
 	contents->classes = xb_list_classes(txn, contents->class);
 	error = xb_limits_get(txn, &contents->limits);
+	if (!error)
+		take_suffixes(contents);
 	if (!error)
 		error = allocate(contents, &txn->meta.totals);
 	if (!error)

@@ -3,6 +3,7 @@
 #ifndef XB_FILTER_CONTENTS_H
 #define XB_FILTER_CONTENTS_H
 
+#include "model/suffix.h"
 #include "store/limits.h"
 #include "store/listclass.h"
 #include "store/store.h"
@@ -37,7 +38,8 @@ struct xb_contents {
 	struct xb_class class[XB_CLASSES]; /* scopes are the transaction's */
 	uint32_t classes;		   /* that are in use, a bit for each */
 	struct xb_limits_wanted limits;
-	struct xb_arena arena; /* has the bytes of all names */
+	struct xb_suffixes suffixes; /* if a limit is of names, and there is a list of them */
+	struct xb_arena arena;	     /* has the bytes of all names */
 };
 
 /* Reads everything the transaction sees, in store order; good as long as the transaction. */

@@ -89,6 +89,14 @@ static int size_scoped(const struct xb_demand *demand, uint64_t capacity, struct
 				    &params->confirm_scoped);
 }
 
+void xb_demand_size_suffixes(const struct xb_demand *demand, struct xb_params *params)
+{
+	uint64_t keys = demand->suffixes;
+
+	params->suffixes = keys ? xb_size_exact(keys + keys / 8 * demand->slack, XB_SLOTS_NAME)
+				: (struct xb_buckets){0};
+}
+
 int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 {
 	const struct {
@@ -112,6 +120,7 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
 	params->confirm = demand->confirm;
 	params->length_cells = params->cell_words = params->length_probes = 0;
 	params->layout = XB_GENERATION_LAYOUT;
+	xb_demand_size_suffixes(demand, params);
 	for (size_t i = 0; !error && i < sizeof(stages) / sizeof(stages[0]); i++)
 		if (stages[i].keys)
 			error = stages[i].size(
@@ -124,7 +133,7 @@ int xb_demand_size(const struct xb_demand *demand, struct xb_params *params)
  * measured on Linux 6.18. */
 static uint64_t verification_bytes(const struct xb_params *params)
 {
-	return (params->names.blocks ? 32ULL : 8ULL) << 20;
+	return (xb_params_hash_names(params) || params->limits.truncates ? 32ULL : 8ULL) << 20;
 }
 
 static uint64_t bytes_free(const struct statfs *fs)

@@ -19,12 +19,16 @@ struct xb_demand {
 	double rate;
 	bool confirm;
 	uint32_t slack;	   /* eighths by which the exact look-up is larger than it need be */
+	uint64_t suffixes; /* in the table of public suffixes */
 	uint64_t capacity; /* keys in all to make room for; 0: by what is listed */
 };
 
 /* Sets all parameters that concern size; leaves generation, store, key, ports and allow_only
  * alone. -E2BIG: no filter can be so large. */
 int xb_demand_size(const struct xb_demand *demand, struct xb_params *params);
+
+/* Sets the table of public suffixes alone, which no other size depends on. */
+void xb_demand_size_suffixes(const struct xb_demand *demand, struct xb_params *params);
 
 /* -ENOSPC with a message that says what is missing: memory, or room in the run directory. */
 int xb_demand_check(const struct xb_paths *paths, const struct xb_params *params);

@@ -236,6 +236,27 @@ static void fill_limits(struct xb_generation *generation, const struct xb_conten
 			 params->limits.lines, params->generation);
 }
 
+/* One that has no place for a key is built anew, larger, as any exact table. */
+static int fill_suffixes(struct xb_generation *generation, const struct xb_contents *contents)
+{
+	const struct xb_suffixes *suffixes = &contents->suffixes;
+	const struct xb_buckets *geometry = &generation->params.suffixes;
+	uint8_t *used = calloc((size_t)geometry->parts * geometry->size, 1);
+	int error = used ? 0 : xb_out_of_memory();
+
+	for (size_t i = 0; !error && i < suffixes->count; i++) {
+		const struct xb_suffix_item *item = &suffixes->item[i];
+		uint64_t hash = xb_name_hash(&generation->name_key, item->form, item->length);
+		uint32_t says = item->says;
+
+		error = xb_exact_build(&generation->suffixes, &hash, &says, 1, 0, geometry->parts,
+				       used);
+	}
+	xb_exact_built(&generation->suffixes);
+	free(used);
+	return error;
+}
+
 static void fill_slotmap(struct xb_generation *generation, const struct xb_slotmap *slotmap)
 {
 	const struct xb_params *params = &generation->params;
@@ -278,6 +299,8 @@ int xb_fill(struct xb_generation *generation, const struct xb_contents *contents
 		fill_scopes(generation, contents);
 	if (params->limits.lines)
 		fill_limits(generation, contents);
+	if (!error && params->suffixes.parts)
+		error = fill_suffixes(generation, contents);
 	if (!error)
 		error = fill_stages(generation, contents);
 	generation->header->scoped_keys = contents->scoped_count;

@@ -65,6 +65,8 @@ static struct xb_mapping *window_of(struct xb_generation *generation, enum xb_ma
 		return &generation->limit_ports;
 	case XB_MAP_METER:
 		return &generation->meter;
+	case XB_MAP_SUFFIXES:
+		return &generation->suffixes.buckets;
 	default:
 		return NULL;
 	}
@@ -171,6 +173,9 @@ int xb_generation_map(struct xb_generation *generation)
 	generation->confirm_scoped.geometry = params->confirm_scoped;
 	generation->confirm_scoped.slots = XB_SLOTS_HASH;
 	generation->confirm_scoped.key = params->key;
+	generation->suffixes.geometry = params->suffixes;
+	generation->suffixes.slots = XB_SLOTS_NAME;
+	generation->suffixes.key = params->key;
 	generation->allow.names = generation->map[XB_MAP_ALLOW_NAMES];
 	generation->allow.key = &generation->name_key;
 	generation->allow.depths = &generation->depths;
@@ -218,6 +223,12 @@ static bool knows_whom_it_should(const struct xb_generation *generation, const s
 							   : !params->known;
 }
 
+/* Whether it may answer queries. */
+static bool answers(const struct xb_params *params)
+{
+	return params->names.blocks || params->limits.truncates;
+}
+
 bool xb_generation_fits(const struct xb_generation *generation, const struct xb_meta *meta)
 {
 	const struct xb_params *params = &generation->params;
@@ -226,9 +237,9 @@ bool xb_generation_fits(const struct xb_generation *generation, const struct xb_
 	return !(rate > wanted) && !(rate < wanted) && params->confirm == !meta->unconfirmed &&
 	       params->allow_only == (meta->policy == XB_POLICY_ALLOW_ONLY) &&
 	       knows_whom_it_should(generation, meta) &&
+	       (!answers(params) || params->answer_limit == meta->answer_limit) &&
 	       (!params->names.blocks ||
-		(params->answer_limit == meta->answer_limit &&
-		 !memcmp(&params->ports, &meta->ports, sizeof(params->ports))));
+		!memcmp(&params->ports, &meta->ports, sizeof(params->ports)));
 }
 
 int xb_generation_policy(const struct xb_generation *generation, uint32_t *policy)

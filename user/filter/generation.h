@@ -49,6 +49,7 @@ struct xb_generation {
 	struct xb_mapping slots6, cells6, lengths6, prefix4, prefix6, depths;
 	struct xb_mapping scope_ports, scope_lengths4, scope_lengths6;
 	struct xb_mapping limit_ports, meter;
+	struct xb_exact suffixes;
 	struct xb_allowmaps allow;
 };
 

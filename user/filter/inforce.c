@@ -96,7 +96,7 @@ static int open_pins(const struct xb_pins *from, struct xb_generation *generatio
 
 	if (error)
 		return error;
-	if (params->names.blocks)
+	if (xb_params_hash_names(params))
 		error = read_name_key(from, generation);
 	for (enum xb_map map = 0; !error && map < XB_MAPS; map++) {
 		if (!xb_map_entries(map, params))

@@ -138,13 +138,15 @@ struct xb_limits xb_limitmap_limits(const struct xb_limits_wanted *wanted)
 		used |= 1U << number;
 		classes[number] = (struct xb_class){
 			.scope = xb_scope_is_all(&limit->scope) ? NULL : &limit->scope,
-			.counts = limit->counts};
+			.counts = limit->counts || limit->truncates};
+		limits.names |= (uint16_t)(limit->names << number);
+		limits.truncates |= (uint16_t)(limit->truncates << number);
 		limits.meter[number] = xb_limitmap_meter(limit);
 		limits.meter[number].first = limits.lines;
 		limits.meter[number].lines = (uint32_t)xb_limit_lines(limit->capacity);
 		limits.lines += limits.meter[number].lines;
 		if (*limit->list)
-			limits.lists |= 1U << number;
+			limits.lists |= (__u16)(1U << number);
 	}
 	if (!used)
 		return limits;

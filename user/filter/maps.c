@@ -47,6 +47,7 @@ static const struct shape {
 	[XB_MAP_LIMIT_PORTS] = ARRAY("limit_ports", uint64_t),
 	[XB_MAP_METER] = ARRAY("meter", struct xb_meter_line),
 	[XB_MAP_REPORTED] = ARRAY("reported", uint64_t),
+	[XB_MAP_SUFFIXES] = ARRAY("suffixes", struct xb_bucket),
 };
 
 const char *xb_map_name(enum xb_map map)
@@ -57,6 +58,11 @@ const char *xb_map_name(enum xb_map map)
 static uint32_t bucket_entries(const struct xb_buckets *buckets)
 {
 	return (uint32_t)(xb_exact_bytes(buckets) / sizeof(struct xb_bucket));
+}
+
+bool xb_params_hash_names(const struct xb_params *params)
+{
+	return params->names.blocks || params->suffixes.parts;
 }
 
 uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
@@ -94,8 +100,9 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 	case XB_MAP_CONFIRM_NAMES:
 		return bucket_entries(&params->confirm_names);
 	case XB_MAP_DEPTHS:
-	case XB_MAP_SCRATCH:
 		return params->names.blocks ? 1 : 0;
+	case XB_MAP_SCRATCH:
+		return xb_params_hash_names(params) || params->limits.truncates ? 1 : 0;
 	case XB_MAP_ALLOW_NAMES:
 		return params->allow_names;
 	case XB_MAP_SCOPED:
@@ -114,6 +121,8 @@ uint32_t xb_map_entries(enum xb_map map, const struct xb_params *params)
 		return params->limits.lines;
 	case XB_MAP_REPORTED:
 		return params->limits.lists ? XB_REPORTED_SLOTS : 0;
+	case XB_MAP_SUFFIXES:
+		return bucket_entries(&params->suffixes);
 	case XB_MAPS:
 		break;
 	}
@@ -212,5 +221,6 @@ bool xb_params_are_sound(const struct xb_params *params)
 	       params->prefix6_pages <= XB_PREFIX6_BLOCKS && params->scope_cells < UINT32_MAX &&
 	       params->length_cells < UINT32_MAX && (!params->net6.blocks || params->cell_words) &&
 	       are_levels(&params->levels6) && are_meters(&params->limits) &&
+	       xb_exact_is_sound(&params->suffixes, XB_SLOTS_NAME) &&
 	       (!params->names.blocks || params->allow_names);
 }

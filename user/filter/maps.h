@@ -36,6 +36,7 @@ enum xb_map {
 	XB_MAP_LIMIT_PORTS,
 	XB_MAP_METER,
 	XB_MAP_REPORTED,
+	XB_MAP_SUFFIXES,
 	XB_MAPS,
 };
 
@@ -57,6 +58,9 @@ uint64_t xb_maps_bytes(const struct xb_params *params);
 /* Whether parameters that were read, for example from a pin, agree with themselves. Code that
  * relies on them then stays within the maps for which they ask. */
 bool xb_params_are_sound(const struct xb_params *params);
+
+/* Whether the program hashes names that packets carry, and has a key for that. */
+bool xb_params_hash_names(const struct xb_params *params);
 
 /* Whether the map behind the descriptor is the one that the parameters ask for. */
 bool xb_map_is(int fd, enum xb_map map, const struct xb_params *params);

@@ -129,19 +129,32 @@ int xb_limit_parse_unit(const char *text, enum xb_limit_unit *of)
 			      XB_SHOW(text));
 }
 
-int xb_limit_parse_over(const char *text, bool *counts)
+int xb_limit_parse_over(const char *text, struct xb_limit *limit)
 {
-	*counts = !strcmp(text, "count");
-	return *counts || !strcmp(text, "drop")
+	limit->counts = !strcmp(text, "count");
+	limit->truncates = !strcmp(text, "truncate");
+	return limit->counts || limit->truncates || !strcmp(text, "drop")
 		       ? 0
-		       : xb_input_error("packets over a limit are dropped or counted: '%s' is "
-					"neither drop nor count",
+		       : xb_input_error("packets over a limit are dropped or counted, and queries "
+					"may be truncated: '%s' is neither drop, count nor "
+					"truncate",
 					XB_SHOW(text));
 }
 
 const char *xb_limit_over(const struct xb_limit *limit)
 {
-	return limit->counts ? "count" : "drop";
+	return limit->counts ? "count" : limit->truncates ? "truncate" : "drop";
+}
+
+void xb_limit_over_by_default(struct xb_limit *limit)
+{
+	limit->counts = false;
+	limit->truncates = limit->names;
+}
+
+bool xb_limit_over_is_default(const struct xb_limit *limit)
+{
+	return !limit->counts && limit->truncates == limit->names;
 }
 
 int xb_limit_parse_known(const char *text, uint32_t *known)
@@ -185,7 +198,7 @@ const char *xb_limit_format_list(const struct xb_limit *limit, char out[XB_LIMIT
 static int wrong_per(const char *text)
 {
 	return xb_input_error("'%s' is no part of an address: 32 or 24 bits of IPv4, 64 or 48 of "
-			      "IPv6, or one of each, as 24,48",
+			      "IPv6, or one of each, as 24,48; nor is it name",
 			      XB_SHOW(text));
 }
 
@@ -203,6 +216,12 @@ int xb_limit_parse_per(const char *text, struct xb_limit *limit)
 	uint8_t bits4 = 0, bits6 = 0;
 	const char *at = text;
 
+	limit->names = !strcmp(text, "name");
+	if (limit->names) {
+		limit->bits4 = xb_limit_defaults.bits4;
+		limit->bits6 = xb_limit_defaults.bits6;
+		return 0;
+	}
 	for (;; at += 3) {
 		uint8_t bits = bits_at(at), *family;
 
@@ -218,6 +237,15 @@ int xb_limit_parse_per(const char *text, struct xb_limit *limit)
 	limit->bits4 = bits4 ? bits4 : limit->bits4;
 	limit->bits6 = bits6 ? bits6 : limit->bits6;
 	return 0;
+}
+
+const char *xb_limit_format_per(const struct xb_limit *limit, char out[XB_LIMIT_PER_TEXT])
+{
+	if (limit->names)
+		strcpy(out, "name");
+	else
+		snprintf(out, XB_LIMIT_PER_TEXT, "%u,%u", limit->bits4, limit->bits6);
+	return out;
 }
 
 uint64_t xb_limit_burst_for(enum xb_limit_unit of, uint64_t rate, uint32_t period)
@@ -281,6 +309,22 @@ static int check_list(const struct xb_limit *limit)
 			      "accept forgeable ones");
 }
 
+/* Who is over a limit of names is no source: each that asks for the name is as likely as any other
+ * to be forged, or not to know of the flood. */
+static int check_names(const struct xb_limit *limit)
+{
+	if (limit->names && limit->of != XB_LIMIT_QUERIES)
+		return xb_input_error("only queries can be limited for each name");
+	if (limit->truncates && limit->of != XB_LIMIT_QUERIES)
+		return xb_input_error("only queries can be truncated");
+	if (!limit->names)
+		return 0;
+	if (limit->known != 1 || *limit->list)
+		return xb_input_error("a limit for each name is the same for all sources, and "
+				      "lists none");
+	return 0;
+}
+
 int xb_limit_check(const struct xb_limit *limit)
 {
 	int error = check_rate(limit);
@@ -288,8 +332,11 @@ int xb_limit_check(const struct xb_limit *limit)
 	if (!error)
 		error = check_burst(limit);
 	if (!error && (!limit->capacity || limit->capacity > XB_LIMIT_CAPACITY_MAX))
-		error = xb_input_error("a capacity is 1 to %" PRIu64 " sources",
-				       (uint64_t)XB_LIMIT_CAPACITY_MAX);
+		error = xb_input_error("a capacity is 1 to %" PRIu64 " %s",
+				       (uint64_t)XB_LIMIT_CAPACITY_MAX,
+				       limit->names ? "names" : "sources");
+	if (!error)
+		error = check_names(limit);
 	return error ? error : check_list(limit);
 }
 
@@ -307,5 +354,6 @@ bool xb_limit_is_sound(const struct xb_limit *limit)
 	       (limit->bits4 == 24 || limit->bits4 == 32) &&
 	       (limit->bits6 == 48 || limit->bits6 == 64) && xb_scope_is_sound(&limit->scope) &&
 	       (!*limit->list || is_name(limit->list, XB_LIMIT_LIST)) &&
-	       limit->known <= XB_LIMIT_KNOWN_MAX && !xb_limit_check(limit);
+	       limit->known <= XB_LIMIT_KNOWN_MAX && !(limit->counts && limit->truncates) &&
+	       !xb_limit_check(limit);
 }

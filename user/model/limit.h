@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A limit: how much each source may send to some services. */
+/* A limit: how much each source may send to some services, or how often each name may be asked for.
+ */
 #ifndef XB_MODEL_LIMIT_H
 #define XB_MODEL_LIMIT_H
 
@@ -57,6 +58,8 @@ struct xb_limit {
 	uint32_t timeout;	  /* seconds that a source stays there */
 	uint32_t longest;	  /* the same, of one that comes there again and again */
 	bool forgeable;		  /* the list gets sources that others may have forged, too */
+	bool truncates;		  /* queries over the limit are answered: ask over TCP */
+	bool names;		  /* it is of registered names that are asked for, not of sources */
 
 	/* Known sources may send so many times as much; XB_LIMIT_EXEMPT: any amount. */
 	uint32_t known;
@@ -90,15 +93,27 @@ extern const char *const xb_limit_units[XB_LIMIT_UNITS + 1];
 /* Reads one of these words. An error with its message. */
 int xb_limit_parse_unit(const char *text, enum xb_limit_unit *of);
 
-/* Reads "drop" or "count", what becomes of packets over the limit. An error with its message. */
-int xb_limit_parse_over(const char *text, bool *counts);
+/* Reads "drop", "count" or "truncate", what becomes of packets over the limit. An error with its
+ * message. */
+int xb_limit_parse_over(const char *text, struct xb_limit *limit);
+
+/* Sets what becomes of them where nothing was asked for. names must be set. */
+void xb_limit_over_by_default(struct xb_limit *limit);
+
+/* Whether it is that. */
+bool xb_limit_over_is_default(const struct xb_limit *limit);
 
 /* That word. */
 const char *xb_limit_over(const struct xb_limit *limit);
 
 /* Reads how much of an address is the source, "24", "48" or "24,48"; the other family keeps what it
- * has. An error with its message. */
+ * has. Or "name": it is of names. An error with its message. */
 int xb_limit_parse_per(const char *text, struct xb_limit *limit);
+
+#define XB_LIMIT_PER_TEXT 16
+
+/* "24,48" or "name"; returns out. */
+const char *xb_limit_format_per(const struct xb_limit *limit, char out[XB_LIMIT_PER_TEXT]);
 
 /* Reads "10x" or "exempt", what known sources may send. An error with its message. */
 int xb_limit_parse_known(const char *text, uint32_t *known);

@@ -19,6 +19,11 @@ const char *xb_reason_meaning(unsigned int reason)
 	return reason < XB_REASON_COUNT ? reasons[reason].meaning : "";
 }
 
+bool xb_reason_is_over_limit(unsigned int reason)
+{
+	return reason == XB_LIMITED || reason == XB_OVER_TRUNCATED;
+}
+
 const char *xb_reason_verdict(unsigned int reason)
 {
 	return xb_reason_drops(reason) ? "drop" : xb_reason_answers(reason) ? "answer" : "pass";

@@ -17,7 +17,7 @@ struct record {
 	struct xb_service service[XB_SCOPE_SERVICES];
 	char list[XB_LIMIT_LIST];
 	uint8_t forgeable;
-	uint8_t reserved[2];
+	uint8_t truncates, names;
 	uint32_t timeout, longest, known;
 	uint32_t checksum;
 };
@@ -52,6 +52,8 @@ static int get_one(struct xb_txn *txn, uint32_t number, struct xb_limit *limit)
 		.timeout = record.timeout,
 		.longest = record.longest,
 		.forgeable = record.forgeable,
+		.truncates = record.truncates,
+		.names = record.names,
 		.known = record.known,
 	};
 	memcpy(limit->list, record.list, sizeof(limit->list));
@@ -95,6 +97,22 @@ bool xb_limits_know(const struct xb_limits_wanted *wanted)
 	return false;
 }
 
+bool xb_limits_have_names(const struct xb_limits_wanted *wanted)
+{
+	for (uint32_t number = 1; number < XB_LIMITS; number++)
+		if (*wanted->limit[number].name && wanted->limit[number].names)
+			return true;
+	return false;
+}
+
+bool xb_limits_truncate(const struct xb_limits_wanted *wanted)
+{
+	for (uint32_t number = 1; number < XB_LIMITS; number++)
+		if (*wanted->limit[number].name && wanted->limit[number].truncates)
+			return true;
+	return false;
+}
+
 static uint32_t free_number(const struct xb_limits_wanted *wanted)
 {
 	for (uint32_t number = 1; number < XB_LIMITS; number++)
@@ -134,6 +152,8 @@ int xb_limits_put(struct xb_txn *txn, const struct xb_limit *limit)
 		.timeout = limit->timeout,
 		.longest = limit->longest,
 		.forgeable = limit->forgeable,
+		.truncates = limit->truncates,
+		.names = limit->names,
 		.known = limit->known,
 	};
 	struct xb_limits_wanted wanted;

@@ -23,6 +23,12 @@ uint32_t xb_limits_count(const struct xb_limits_wanted *wanted);
 /* Whether any lets known sources send more. */
 bool xb_limits_know(const struct xb_limits_wanted *wanted);
 
+/* Whether any is of names. */
+bool xb_limits_have_names(const struct xb_limits_wanted *wanted);
+
+/* Whether queries over any are answered. */
+bool xb_limits_truncate(const struct xb_limits_wanted *wanted);
+
 /* Puts one where xb_limits_put() would: in the place of that of its name, or under the first free
  * number. Returns its number; 0: there is none left. */
 uint32_t xb_limits_place(struct xb_limits_wanted *wanted, const struct xb_limit *limit);

@@ -186,6 +186,8 @@ static void pass_limit(struct codec *codec, struct xb_limit *limit)
 	pass(codec, &limit->timeout, sizeof(limit->timeout));
 	pass(codec, &limit->longest, sizeof(limit->longest));
 	pass_flag(codec, &limit->forgeable);
+	pass_flag(codec, &limit->truncates);
+	pass_flag(codec, &limit->names);
 	pass(codec, &limit->known, sizeof(limit->known));
 	codec->wrong |= !xb_limit_is_sound(limit);
 }

@@ -114,6 +114,41 @@ TEST(complete)
 	assert_non_null(strstr(xb_error_message(), "more than a day"));
 }
 
+/* What goes with a limit of names, and with one that truncates. */
+TEST(of_names)
+{
+	struct xb_limit right = limit_of(XB_LIMIT_QUERIES, 100, 1, 200), limit;
+
+	assert_true(xb_limit_over_is_default(&right));
+	assert_int_equal(xb_limit_parse_per("name", &right), 0);
+	assert_false(xb_limit_over_is_default(&right));
+	xb_limit_over_by_default(&right);
+	assert_string_equal(xb_limit_over(&right), "truncate");
+	assert_true(xb_limit_over_is_default(&right) && xb_limit_is_sound(&right));
+	limit = right;
+	limit.counts = true;
+	assert_false(xb_limit_is_sound(&limit));
+	limit = right;
+	limit.of = XB_LIMIT_PACKETS;
+	limit.truncates = false;
+	assert_int_equal(xb_limit_check(&limit), -EINVAL);
+	assert_string_equal(xb_error_message(), "only queries can be limited for each name");
+	limit.names = false;
+	assert_int_equal(xb_limit_check(&limit), 0);
+	limit.truncates = true;
+	assert_int_equal(xb_limit_check(&limit), -EINVAL);
+	assert_string_equal(xb_error_message(), "only queries can be truncated");
+	limit = right;
+	limit.known = 10;
+	assert_int_equal(xb_limit_check(&limit), -EINVAL);
+	limit = right;
+	strcpy(limit.list, "floods");
+	limit.forgeable = true;
+	assert_int_equal(xb_limit_check(&limit), -EINVAL);
+	limit.names = false;
+	assert_int_equal(xb_limit_check(&limit), 0);
+}
+
 TEST(what_is_unsound)
 {
 	const struct xb_limit right = limit_of(XB_LIMIT_PACKETS, 1, 1, 1);

@@ -130,7 +130,7 @@ static int take_per(const char *text, size_t size, char found[ROWS_ROOM])
 	struct xb_limit limit = xb_limit_defaults;
 	int error = xb_limit_parse_per(text, &limit);
 
-	sprintf(found, "%u,%u", limit.bits4, limit.bits6);
+	xb_limit_format_per(&limit, found);
 	return error;
 }
 
@@ -174,7 +174,7 @@ static int take_unit(const char *text, size_t size, char found[ROWS_ROOM])
 static int take_over(const char *text, size_t size, char found[ROWS_ROOM])
 {
 	struct xb_limit limit = {0};
-	int error = xb_limit_parse_over(text, &limit.counts);
+	int error = xb_limit_parse_over(text, &limit);
 
 	if (!error)
 		strcpy(found, xb_limit_over(&limit));

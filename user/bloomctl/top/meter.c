@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/patience.h"
 #include "bloomctl/blame.h"
+#include "model/reason.h"
 #include "store/covers.h"
 
 #define SAMPLES 2000 /* reports a second */
@@ -235,7 +236,7 @@ static int find_entry(struct xb_txn *txn, struct meter_source *source)
 	struct xb_covers covers;
 	int found;
 
-	if (last->reason == XB_LIMITED)
+	if (xb_reason_is_over_limit(last->reason))
 		return blame_limit(txn, last->limit, source->limit);
 	found = blame_find(txn, &blame, &last->source, &covers, &members);
 	if (found > 0)

@@ -66,7 +66,7 @@ static json_t *source_json(const struct meter_view *view, const struct meter_sou
 		display_interface(tally->ifindex, name), "ifindex", (json_int_t)tally->ifindex,
 		"reason", xb_reason_name(tally->reason));
 
-	if (tally->reason == XB_LIMITED)
+	if (xb_reason_is_over_limit(tally->reason))
 		json_object_set_new(object, "limit",
 				    *source->limit ? json_string(source->limit) : json_null());
 	return named(object, source->covered ? json_incref(source->covered)

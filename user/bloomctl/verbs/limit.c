@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bloomctl limit: how much each source may send, and how many queries for listed domains are
- * answered. */
+/* bloomctl limit: how much each source may send, how often each name may be asked for, and how many
+ * queries are answered. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "bloomctl/cli.h"
 #include "bloomctl/limitlist.h"
 #include "bloomctl/rollback.h"
+#include "bloomctl/vethtx.h"
 #include "cli/suggest.h"
 #include "engine/control.h"
 #include "engine/limiting.h"
@@ -42,6 +43,8 @@ static int make_add(struct cli *cli)
 	if (xb_limit_wish(&cli->paths, cli->wish, cli->written))
 		return cli_fail();
 	tell_unlisted(cli, &cli->wish->request->limit_add);
+	if (cli->wish->request->limit_add.truncates)
+		vethtx_note(cli, NULL, 0);
 	if (cli->json)
 		return cli_json(cli, xb_limit_json("name", &cli->wish->request->limit_add));
 	return EXIT_DONE;
@@ -68,11 +71,12 @@ static const struct option_spec add_options[] = {
 	{"rate", "NUMBER/TIME", 'r', .help = "what each source may send, as 100/s, 10/m or 5k/h",
 	 .needed = true},
 	{"burst", "AMOUNT", 'b', .help = "what it may send at once (default: that of 2 s)"},
-	{"per", "BITS,...", 'p', .help = "bits of an address that are the source (default 32,64)"},
+	{"per", "BITS,...|name", 'p',
+	 .help = "bits of a source (default 32,64); or of names asked for"},
 	{"of", "packets|bytes|connections|queries", 'o',
 	 .help = "what is counted (default packets)"},
-	{"over", "drop|count", 'v',
-	 .help = "what becomes of packets over the limit (default drop)"},
+	{"over", "drop|count|truncate", 'v',
+	 .help = "what becomes of the rest (default drop; names: truncate)"},
 	{"capacity", "SOURCES", 'c',
 	 .help = "sources over their rate at once to expect (default 16384)"},
 	{"known", "MULTIPLE|exempt", 'k',
@@ -145,7 +149,7 @@ static int take_option(const struct cli *cli, int option, struct xb_limit *limit
 	case 'o':
 		return xb_limit_parse_unit(optarg, &limit->of) ? cli_fail() : EXIT_DONE;
 	case 'v':
-		return xb_limit_parse_over(optarg, &limit->counts) ? cli_fail() : EXIT_DONE;
+		return xb_limit_parse_over(optarg, limit) ? cli_fail() : EXIT_DONE;
 	case 'c':
 		return cli_number(cli, "--capacity", optarg, 1, XB_LIMIT_CAPACITY_MAX,
 				  &limit->capacity)
@@ -159,7 +163,7 @@ static int run_add(struct cli *cli, int argc, char **argv)
 {
 	struct xb_request request = {.kind = XB_REQUEST_LIMIT_ADD, .limit_add = xb_limit_defaults};
 	struct xb_limit *limit = &request.limit_add;
-	bool serves = false, lasts = false;
+	bool serves = false, lasts = false, judges = false;
 	int option, code;
 
 	argc--, argv++;
@@ -169,6 +173,7 @@ static int run_add(struct cli *cli, int argc, char **argv)
 			return code;
 		serves |= option == 't';
 		lasts |= option == 'm';
+		judges |= option == 'v';
 	}
 	if (argc - optind != 1)
 		return cli_usage(cli, "limit add takes a name");
@@ -176,6 +181,8 @@ static int run_add(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "limit add needs --to and --rate");
 	if (lasts && !*limit->list)
 		return cli_usage(cli, "--timeout is for sources that --list lists");
+	if (!judges)
+		xb_limit_over_by_default(limit);
 	if (xb_limit_parse_name(argv[optind], limit->name) || xb_limit_complete(limit))
 		return cli_fail();
 	cli->wish->request = &request;

@@ -179,6 +179,7 @@ static bool admits_known(const struct view *view)
 
 #define WHY	(XB_SCOPE_TEXT + 64)
 #define EXPIRED "expired, and enforced until `bloomctl expire` or another command that writes"
+#define OVER	"over a limit"
 
 /* Of what is not listed. */
 static const char *unlisted_reason(const struct view *view, enum xb_testrun_verdict verdict)
@@ -295,13 +296,13 @@ static int name_reason(const struct view *view, const struct asked *asked,
 
 /*
  * A source that the filter lets through, so that it is the name that decides: addresses nobody has
- * (169.254.0.0/16 is allowed automatically), else one that is listed, for allow-only. 0: none was
- * found.
+ * (169.254.0.0/16 is allowed automatically, and never limited), else one that is listed, for
+ * allow-only. 0: none was found.
  */
 static int find_source(const struct view *view, uint16_t port, struct xb_entry *source)
 {
 	const struct xb_service to = {XB_SERVICE_UDP, port, port};
-	static const uint32_t addresses[] = {0xa9fe0001, 0xc0000201, 0xc6336401, 0xcb007101};
+	static const uint32_t addresses[] = {0xc0000201, 0xc6336401, 0xcb007101, 0xa9fe0001};
 	const size_t count = sizeof(addresses) / sizeof(addresses[0]);
 	enum xb_testrun_verdict verdict = XB_TESTRUN_NONE;
 	struct xb_walk walk;
@@ -326,6 +327,34 @@ static int find_source(const struct view *view, uint16_t port, struct xb_entry *
 	return error ? error : verdict == XB_TESTRUN_PASS;
 }
 
+/* Of all questions so far, those that were over a limit. */
+static int count_limited(const struct view *view, uint64_t *packets)
+{
+	struct xb_counts counts;
+	int error = xb_anchor_counts(&view->anchor, 0, &counts);
+
+	*packets = error ? 0
+			 : counts.reason[XB_LIMITED].packets +
+				   counts.reason[XB_OVER_TRUNCATED].packets;
+	return error;
+}
+
+/* The question counts for limits as any query does. *limited: it was over one. */
+static int ask_for_name(const struct view *view, const struct xb_entry *source, uint16_t port,
+			const struct xb_entry *name, enum xb_testrun_verdict *verdict,
+			bool *limited)
+{
+	uint64_t before, after = 0;
+	int error = count_limited(view, &before);
+
+	if (!error)
+		error = xb_testrun_name(&view->anchor, source, port, name, verdict);
+	if (!error)
+		error = count_limited(view, &after);
+	*limited = !error && after != before;
+	return error;
+}
+
 /* What becomes of a query for the name. */
 static int ask_name(const struct view *view, const struct asked *asked,
 		    enum xb_testrun_verdict *verdict, const char **why)
@@ -334,6 +363,7 @@ static int ask_name(const struct view *view, const struct asked *asked,
 	uint16_t port = stored ? stored : XB_DNS_PORT;
 	struct xb_entry source;
 	int found = view->anchored ? find_source(view, port, &source) : 1, error = 0;
+	bool limited = false;
 
 	*verdict = XB_TESTRUN_NONE;
 	if (found < 0)
@@ -344,8 +374,10 @@ static int ask_name(const struct view *view, const struct asked *asked,
 		return 0;
 	}
 	if (view->anchored)
-		error = xb_testrun_name(&view->anchor, &source, port, &asked->entry, verdict);
-	return error ? error : name_reason(view, asked, *verdict, why);
+		error = ask_for_name(view, &source, port, &asked->entry, verdict, &limited);
+	if (limited)
+		*why = OVER;
+	return error || limited ? error : name_reason(view, asked, *verdict, why);
 }
 
 /* Whether a source passes only because it is known. The filter looks for that last. */
@@ -361,16 +393,6 @@ static int admitted_known(const struct view *view, const struct asked *asked,
 		return 0;
 	error = xb_known_test(&view->cli->paths, xb_entry_is_ipv4(entry), entry->hi, known);
 	return error == -ENOENT ? 0 : error;
-}
-
-/* Of all questions so far, those whose source was over a limit. */
-static int count_limited(const struct view *view, uint64_t *packets)
-{
-	struct xb_counts counts;
-	int error = xb_anchor_counts(&view->anchor, 0, &counts);
-
-	*packets = error ? 0 : counts.reason[XB_LIMITED].packets;
-	return error;
 }
 
 /* The question counts for limits as any packet of the source does. */
@@ -400,9 +422,7 @@ static int ask_source(const struct view *view, const struct asked *asked,
 
 	if (!error)
 		error = admitted_known(view, asked, *verdict, &known);
-	*why = limited ? "over a limit"
-	       : known ? "known"
-		       : source_reason(view, asked, *verdict, room);
+	*why = limited ? OVER : known ? "known" : source_reason(view, asked, *verdict, room);
 	return error;
 }
 

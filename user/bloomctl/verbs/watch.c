@@ -132,7 +132,7 @@ static int find_entry(struct session *session, const struct xb_drop *drop, struc
 	told->limit[0] = '\0';
 	if (error || !session->txn)
 		return error;
-	if (drop->reason == XB_LIMITED)
+	if (xb_reason_is_over_limit(drop->reason))
 		return blame_limit(session->txn, drop->limit, told->limit);
 	found = blame_find(session->txn, &told->blame, &told->asked, &told->covers, &told->members);
 	told->covered = found > 0;
@@ -167,6 +167,7 @@ static const char *verdict_of(const struct xb_drop *drop)
 	case XB_NAME_NXDOMAIN:
 		return xb_domain_verdict_name(XB_DOMAIN_NXDOMAIN);
 	case XB_NAME_TRUNCATED:
+	case XB_OVER_TRUNCATED:
 		return xb_domain_verdict_name(XB_DOMAIN_TRUNCATE);
 	case XB_NAME_COUNTED:
 		return xb_domain_verdict_name(XB_DOMAIN_COUNT);
@@ -281,7 +282,7 @@ static int print_json(const struct session *session, const struct xb_drop *drop,
 	json_object_set_new(object, "reason", json_string(told->reason));
 	if (*told->name)
 		json_object_set_new(object, "name", json_string(told->name));
-	if (drop->reason == XB_LIMITED)
+	if (xb_reason_is_over_limit(drop->reason))
 		json_object_set_new(object, "limit",
 				    *told->limit ? json_string(told->limit) : json_null());
 	failed = !object || !by || json_object_update(object, by);
