@@ -5,6 +5,7 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2154
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/known.sh"
+. "$root/tests/e2e/agent.sh"
 
 # limit NAME OPTION...: with a burst of 5, unless another one is given.
 limit() { ctl -q limit add "$1" --rate 1/h "${@:2}"; }
@@ -51,6 +52,18 @@ t_networks_are_listed()
 	[[ $(entries_of bad) == "10.77.3.0/24 fd77::/48" ]] || fail "$(entries_of bad) are listed"
 }
 
+# Clients ask for a lease from there.
+t_nobody_is_listed_for_having_no_address()
+{
+	ctl -q attach x0
+	limit one --to udp/9 --list bad --forgeable
+	agent
+	in_client python3 -S -E "$root/tests/e2e/forges6.py" fd77::1 9 20 ::
+	wait_for "what is dropped" has_limited 15
+	comes_to_list udp 10.77.0.2
+	[[ $(entries_of bad) == 10.77.0.2 ]] || fail "$(entries_of bad) are listed"
+}
+
 t_each_limit_has_its_list()
 {
 	ctl -q attach x0
@@ -81,12 +94,15 @@ t_an_entry_of_others_stays_as_it_is()
 	ctl -q verdict bad count
 	ctl -q add --list bad --comment "by hand" 10.77.0.2
 	ctl -q add --list bad --comment "for long" --timeout 1d 10.77.0.4
+	ctl -q add --list bad --comment "not for long" --timeout 5m 10.77.0.5
 	limit one --to udp/9 --list bad --forgeable --timeout 1h
 	agent
 	sends udp 10.77.0.2
 	sends udp 10.77.0.4
+	sends udp 10.77.0.5
 	comes_to_list udp 10.77.0.3
 	[[ $(of 10.77.0.2 '"expires" in m, m["comment"]') == "(False, 'by hand')" ]] || fail "$(ctl list --list bad)"
+	[[ $(of 10.77.0.5 'm["comment"]') == "not for long" ]] || fail "$(ctl list --list bad)"
 	[[ $(of 10.77.0.4 'm["comment"]') == "for long" ]] || fail "$(ctl list --list bad)"
 }
 
@@ -159,6 +175,61 @@ t_only_proven_sources_are_listed()
 	[[ $(entries_of bad) == "10.78.0.2 10.78.0.3" ]] || fail "$(entries_of bad) are listed"
 }
 
+# forges SECONDS PACKETS: so many a second, each from a source of its own, twice.
+forges() { in_client python3 -S -E "$root/tests/e2e/forges.py" 10.77.0.1 9 "$@"; }
+
+# The sources come to the list in some hundred writes.
+t_the_log_stays_short_under_a_flood()
+{
+	local begun lines
+
+	ctl -q attach x0
+	limit one --to udp/9 --list bad --forgeable --burst 1
+	agent
+	begun=$EPOCHSECONDS
+	forges 3 2000
+	wait_for "sources in the list" has_listed 1000
+	lines=$(grep -c ' sources listed in bad' "$T/agent.err")
+	[[ $lines -le $((EPOCHSECONDS - begun + 1)) ]] || fail "$lines lines in $((EPOCHSECONDS - begun)) seconds"
+}
+
+has_listed() { [[ $(entries_of bad | wc -w) -ge $1 ]]; }
+
+# Who may write the pins can have the ring say that there is something to read, and there never is.
+t_a_ring_that_lies()
+{
+	local before
+
+	ctl -q attach x0
+	limit one --to udp/9 --list bad --forgeable
+	python3 "$root/tests/e2e/ringposition.py" "$pins/link/offenders" $((1 << 40))
+	agent
+	before=$(worked)
+	sleep 2
+	[[ $(($(worked) - before)) -lt 500000000 ]] || fail "bloomd took $((($(worked) - before) / 1000000)) ms of 2 s"
+	# A new anchor has a new ring.
+	ctl -q detach x0
+	ctl -q attach x0
+	comes_to_list udp 10.77.0.2
+}
+
+# A program that learns and is older than the map of handshakes, and its successor that does not come to life.
+t_handshakes_are_counted_after_an_upgrade_that_was_cut_off()
+{
+	need_cgroup
+	many_addresses
+	ctl -q attach x0
+	ctl -q known on
+	ctl -q limit add web --to tcp/7800 --rate 10/h --burst 5 --of connections --list bad
+	rm "$pins/known/met"
+	dies_at known-attached add 10.77.0.9
+	exits 0 add 10.77.0.9 --exist
+	exits 0 add 10.77.0.8
+	agent
+	exits 0 status
+	proves 10.78.0.2
+}
+
 has_limited() { [[ $(packets limited) -eq $1 ]]; }
 
 t_without_bloomd()
@@ -178,11 +249,37 @@ t_without_bloomd()
 	json '[p["kind"] for p in d["problem_details"]] == ["not_listing"]'
 }
 
+# Of a list of others, nothing is changed here: not when the limit is made, and not by bloomd later.
+t_a_list_that_follows_a_fleet()
+{
+	ctl -q attach x0
+	ctl -q limit add one --to udp/9 --rate 1/h --list bad --forgeable
+	printf '%s\n' '[fleet]' "url = unix:$T/nothing" 'name = test' 'follow = bad' >"$T/bloomd.conf"
+	agent
+	exits 3 status
+	says 'over limit one do not come to list bad, which follows a fleet and is not published by this host; they are'
+	exits 2 limit add two --to udp/10 --rate 1/h --list bad --forgeable
+	complains 'list bad follows fleet test: change it on a host that publishes it$'
+	exits 0 limit add two --to udp/10 --rate 1/h --list ours --forgeable
+}
+
+t_a_copy_has_the_lists_of_limits()
+{
+	limit one --to udp/9 --list bad --forgeable --timeout 2m..1h
+	limit two --to udp/10
+	ctl limit list >"$T/limits"
+	ctl save >"$T/copy"
+	ctl -q limit del one
+	ctl -q limit del two
+	exits 0 restore "$T/copy"
+	ctl limit list | cmp - "$T/limits" || fail "other limits: $(ctl limit list)"
+}
+
 t_what_cannot_be_listed()
 {
-	exits 2 limit add one --to udp/9 --rate 1/h --forgeable
 	exits 2 limit add one --to udp/9 --rate 1/h --timeout 1h
-	complains '^bloomctl: --timeout is for sources that --list lists'
+	complains 'timeout needs --list; usage'
+	exits 2 limit add one --to udp/9 --rate 1/h --forgeable
 	exits 2 limit add one --to udp/9 --rate 1/h --list bad
 	complains 'to list others is to accept forgeable ones'
 	exits 2 limit add one --to tcp/9 --rate 1/h --of connections --per 24 --list bad

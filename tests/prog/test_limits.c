@@ -257,7 +257,7 @@ static uint64_t reported(struct xb_offenders *reader, const char *source, uint32
 	uint64_t before = reports->count;
 
 	send_frames(&frame, count);
-	rig_must(xb_offenders_read(reader), "ring");
+	rig_must(xb_offenders_read(reader) < 0, "ring");
 	return reports->count - before;
 }
 

@@ -353,9 +353,6 @@ int xb_knownpins_learn(struct xb_knownpins *known)
 	if (group < 0)
 		return group;
 	error = load(known, &skeleton);
-	if (!error && known->met < 0)
-		error = xb_pin(bpf_map__fd(skeleton->maps.known_met), known->pins, XB_KNOWN_PINS,
-			       "met");
 	if (!error && skeleton) {
 		link = bpf_link_create(bpf_program__fd(skeleton->progs.xdp_bloom_known), group,
 				       BPF_CGROUP_SOCK_OPS, NULL);
@@ -368,6 +365,11 @@ int xb_knownpins_learn(struct xb_knownpins *known)
 		xb_unpin(known->pins, XB_KNOWN_PINS, "link");
 		error = xb_pin(link, known->pins, XB_KNOWN_PINS, "link");
 	}
+	/* Last: beside the link of a program that does not fill it, it would say that all is well.
+	 */
+	if (!error && known->met < 0)
+		error = xb_pin(bpf_map__fd(skeleton->maps.known_met), known->pins, XB_KNOWN_PINS,
+			       "met");
 	if (link >= 0)
 		close(link);
 	known_bpf__destroy(skeleton);

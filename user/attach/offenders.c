@@ -97,7 +97,7 @@ int xb_offenders_read(struct xb_offenders *offenders)
 {
 	int taken = ring_buffer__consume(offenders->ring);
 
-	return taken < 0 ? xb_system_error(-taken, "cannot read the ring of offenders") : 0;
+	return taken < 0 ? xb_system_error(-taken, "cannot read the ring of offenders") : taken;
 }
 
 int xb_offenders_look(const struct xb_offenders *offenders, const char *pins)

@@ -35,7 +35,8 @@ void xb_offenders_allow(struct xb_offenders *offenders, int64_t reports);
 /* Becomes readable when something is reported. It belongs to the reader. */
 int xb_offenders_descriptor(const struct xb_offenders *offenders);
 
-/* Passes all that was reported to see(), but for frames of `bloomctl test`. */
+/* Passes all that was reported to see(), but for frames of `bloomctl test`. Returns how many
+ * reports that were, or an error. */
 int xb_offenders_read(struct xb_offenders *offenders);
 
 /* 0, or -ENOENT without a message: the anchor has gone, or another one is in its place. */

@@ -242,7 +242,13 @@ static void check_limits(const struct xb_paths *paths, struct xb_health *health)
 	for (uint32_t number = 1; limits && number < XB_LIMITS; number++) {
 		const struct xb_limit *limit = &limits->limit[number];
 
-		if (*limit->list && !xb_limit_is_listed(paths, limit, health->store.known.on, why))
+		if (health->store.followed >> number & 1)
+			xb_problem_add(&health->problems, XB_PROBLEM_NOT_LISTING, NULL,
+				       "sources over limit %s do not come to list %s, which "
+				       "follows a fleet and is not published by this host",
+				       limit->name, limit->list);
+		else if (*limit->list &&
+			 !xb_limit_is_listed(paths, limit, health->store.known.on, why))
 			xb_problem_add(&health->problems, XB_PROBLEM_NOT_LISTING, NULL, "%s", why);
 	}
 }

@@ -11,6 +11,7 @@
 #include "filter/inforce.h"
 #include "filter/limitmap.h"
 #include "model/suffix.h"
+#include "store/fleet.h"
 #include "store/knownwish.h"
 
 struct adding {
@@ -45,6 +46,8 @@ static int add(struct xb_writer *writer, void *context)
 				      limit->name);
 	adding->remembers = wish.on;
 	error = xb_limit_need_suffixes(limit);
+	if (!error && *limit->list)
+		error = xb_share_check_ours(writer->txn, limit->list);
 	return error ? error : xb_limits_put(writer->txn, limit);
 }
 

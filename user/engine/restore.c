@@ -265,8 +265,8 @@ static const char *const keys_of[] = {
 		       "admits_known memberships"),
 	[LINE_INTERFACE] = "interface mode",
 	[LINE_LIST] = "list verdict scope origins",
-	[LINE_LIMIT] = "limit to rate burst of per per4 per6 over capacity known list timeout "
-		       "longest forgeable",
+	[LINE_LIMIT] = ("limit to rate burst of per per4 per6 over capacity known list timeout "
+			"longest forgeable"),
 	[LINE_ENTRY] = "entry allow list added expires comment",
 };
 

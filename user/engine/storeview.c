@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/array.h"
 #include "store/expiry.h"
+#include "store/fleet.h"
 #include "store/renamed.h"
 #include "store/walk.h"
 #include "store/wanted.h"
@@ -109,6 +110,22 @@ static int check_renamed(struct xb_txn *txn)
 	return found < 0 ? found : 0;
 }
 
+static int read_limits(struct look *look)
+{
+	struct xb_storeview *view = look->view;
+	int error;
+
+	view->limits = calloc(1, sizeof(*view->limits));
+	error = view->limits ? xb_limits_get(look->txn, view->limits) : xb_out_of_memory();
+	for (uint32_t number = 1; !error && number < XB_LIMITS; number++) {
+		const char *list = view->limits->limit[number].list;
+
+		if (*list && !xb_share_is_ours(look->txn, list))
+			view->followed |= 1U << number;
+	}
+	return error;
+}
+
 static int read_all(struct look *look)
 {
 	struct xb_storeview *view = look->view;
@@ -131,9 +148,8 @@ static int read_all(struct look *look)
 		error = check_renamed(txn);
 	if (!error)
 		error = xb_known_wish_get(txn, &view->known);
-	view->limits = calloc(1, sizeof(*view->limits));
 	if (!error)
-		error = view->limits ? xb_limits_get(txn, view->limits) : xb_out_of_memory();
+		error = read_limits(look);
 	return error ? error : read_trial(look);
 }
 

@@ -33,6 +33,7 @@ struct xb_storeview {
 	struct xb_home home;
 	struct xb_known_wish known;
 	struct xb_limits_wanted *limits; /* NULL: there is no store */
+	uint32_t followed;		 /* bits of limits whose list only follows a fleet */
 	struct xb_automatic *automatic;
 	size_t automatic_count;
 	uint64_t manual;	 /* entries of the allowlist that somebody added */

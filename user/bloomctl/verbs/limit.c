@@ -180,7 +180,7 @@ static int run_add(struct cli *cli, int argc, char **argv)
 	if (!serves || !limit->rate)
 		return cli_usage(cli, "limit add needs --to and --rate");
 	if (lasts && !*limit->list)
-		return cli_usage(cli, "--timeout is for sources that --list lists");
+		return cli_usage(cli, "--timeout needs --list");
 	if (!judges)
 		xb_limit_over_by_default(limit);
 	if (xb_limit_parse_name(argv[optind], limit->name) || xb_limit_complete(limit))

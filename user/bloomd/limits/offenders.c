@@ -50,9 +50,11 @@ struct offender {
 
 /* Of one limit. */
 struct tally {
+	uint64_t identity;    /* of the limit */
 	uint64_t minute;      /* when it began, agent_clock() */
 	uint32_t listed;      /* in this minute */
 	uint32_t untold;      /* listed, and not logged yet */
+	uint64_t told;	      /* when some were logged, agent_clock() */
 	struct xb_entry last; /* of these */
 	uint32_t timeout;     /* of the last one */
 	bool hurried, full;   /* which bound was reached, in this minute */
@@ -107,12 +109,15 @@ static void see(const struct xb_offender *report, void *context)
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *context)
 {
 	struct offenders *offenders = context;
+	int taken = xb_offenders_read(&offenders->reader);
 
-	(void)source;
 	(void)fd;
 	(void)events;
-	if (xb_offenders_read(&offenders->reader))
+	if (taken < 0)
 		log_error(NULL);
+	/* Who may write the pins can have the ring say for ever that there is something. */
+	if (taken <= 0)
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (offenders->count && !is_armed(offenders->writer))
 		set_timer(offenders->writer, GATHER);
 	if (!offenders->busy)
@@ -137,11 +142,13 @@ static void enter(struct offenders *offenders)
 		xb_error_clear();
 		return;
 	}
-	if (!error && sd_event_add_io(agent->loop, &offenders->readable,
-				      xb_offenders_descriptor(&offenders->reader), EPOLLIN,
-				      on_readable, offenders) < 0) {
-		xb_offenders_close(&offenders->reader);
-		error = xb_system_error(errno, "cannot watch a ring");
+	if (!error) {
+		error = sd_event_add_io(agent->loop, &offenders->readable,
+					xb_offenders_descriptor(&offenders->reader), EPOLLIN,
+					on_readable, offenders);
+		error = error < 0 ? xb_system_error(-error, "cannot watch a ring") : 0;
+		if (error)
+			xb_offenders_close(&offenders->reader);
 	}
 	if (error && !offenders->failed)
 		log_error("sources over limits are not listed");
@@ -196,6 +203,13 @@ static const struct xb_limit *limit_of(const struct offenders *offenders,
 	return *limit->list && xb_limitmap_identity(limit) == one->identity ? limit : NULL;
 }
 
+/* Who has no address yet sends from 0.0.0.0 or ::, so one would be listed for all of them. */
+static bool may_be_listed(const struct xb_knownpins *known, const struct xb_limit *limit,
+			  const struct xb_drop *drop)
+{
+	return source_of(drop, limit).hi && (limit->forgeable || is_proven(known, limit, drop));
+}
+
 /* Takes those out that others may have forged, where the limit does not list such. */
 static void judge(struct offenders *offenders)
 {
@@ -207,8 +221,7 @@ static void judge(struct offenders *offenders)
 	for (size_t i = 0; i < offenders->count; i++) {
 		const struct xb_limit *limit = limit_of(offenders, &offenders->waiting[i]);
 
-		if (limit &&
-		    (limit->forgeable || is_proven(&known, limit, &offenders->waiting[i].drop)))
+		if (limit && may_be_listed(&known, limit, &offenders->waiting[i].drop))
 			offenders->waiting[kept++] = offenders->waiting[i];
 	}
 	offenders->count = kept;
@@ -223,6 +236,15 @@ static bool has_room(struct tally *tally, const struct xb_list *list, uint32_t l
 	tally->hurried |= hurried;
 	tally->full |= full;
 	return !hurried && !full;
+}
+
+/* Whether one that the limit has listed before is to stay for longer. */
+static bool is_to_stay(const struct xb_membership *member, const struct xb_edit_terms *terms,
+		       uint32_t now)
+{
+	return member->expires && member->expires <= now + terms->timeout / NEARLY_OVER &&
+	       member->comment_size == strlen(terms->comment) &&
+	       !memcmp(member->comment, terms->comment, member->comment_size);
 }
 
 /* Puts a source into the list of its limit, or keeps it there for longer if it is about to leave.
@@ -244,8 +266,7 @@ static int list_one(struct xb_writer *writer, struct offenders *offenders,
 	found = !error && xb_members_have(members, terms->id, &member);
 	terms->timeout = offences_timeout(offenders->offences, one->identity, limit, &one->source,
 					  writer->now);
-	if (found &&
-	    (!member.expires || member.expires > writer->now + terms->timeout / NEARLY_OVER))
+	if (found && !is_to_stay(&member, terms, writer->now))
 		return 0;
 	if (!found && !has_room(tally, xb_list_by_id(writer->txn, terms->id), listed))
 		return 0;
@@ -264,6 +285,15 @@ static bool may_list(const struct xb_txn *txn, const struct xb_limit *limit)
 	return txn->meta.policy != XB_POLICY_ALLOW_ONLY && xb_share_is_ours(txn, limit->list);
 }
 
+/* Another limit may have taken over the number. */
+static void tally_of_limit(struct tally *tally, const struct xb_limit *limit)
+{
+	uint64_t identity = xb_limitmap_identity(limit);
+
+	if (tally->identity != identity)
+		*tally = (struct tally){.identity = identity, .minute = agent_clock()};
+}
+
 /* Those of one limit. */
 static int list_of_limit(struct xb_writer *writer, struct offenders *offenders, uint32_t number)
 {
@@ -276,6 +306,7 @@ static int list_of_limit(struct xb_writer *writer, struct offenders *offenders, 
 	uint32_t listed = 0;
 	int error = 0;
 
+	tally_of_limit(&offenders->tally[number], limit);
 	snprintf(comment, sizeof(comment), "over limit %s", limit->name);
 	for (size_t i = 0; !error && i < offenders->count; i++) {
 		struct offender *one = &offenders->waiting[i];
@@ -387,15 +418,21 @@ static int on_write(sd_event_source *source, uint64_t time, void *context)
 
 /* --- what is told --- */
 
-static void tell(struct tally *tally, const struct xb_limit *limit)
+static void tell_listed(struct tally *tally, const struct xb_limit *limit)
 {
 	char text[XB_ENTRY_TEXT];
 
-	if (tally->untold)
-		log_info("limit %s: %u sources listed in %s, the last one %s for %u s", limit->name,
-			 tally->untold, limit->list, xb_entry_format(&tally->last, text),
-			 tally->timeout);
+	if (!tally->untold || agent_clock() - tally->told < LOOK)
+		return;
+	log_info("limit %s: %u sources listed in %s, the last one %s for %u s", limit->name,
+		 tally->untold, limit->list, xb_entry_format(&tally->last, text), tally->timeout);
 	tally->untold = 0;
+	tally->told = agent_clock();
+}
+
+static void tell(struct tally *tally, const struct xb_limit *limit)
+{
+	tell_listed(tally, limit);
 	if (tally->hurried && !tally->hurried_told)
 		log_info("limit %s: more than %d sources a minute are over it; the others are "
 			 "limited, and not listed",
@@ -437,8 +474,10 @@ static int on_look(sd_event_source *source, uint64_t time, void *context)
 		leave(offenders);
 	if (!offenders->readable)
 		enter(offenders);
-	if (offenders->readable)
+	if (offenders->readable) {
+		sd_event_source_set_enabled(offenders->readable, SD_EVENT_ON);
 		xb_offenders_allow(&offenders->reader, XB_OFFENDERS_MOST);
+	}
 	set_timer(offenders->look, offenders->busy ? REFILL : LOOK);
 	offenders->busy = false;
 	return 0;
