@@ -35,7 +35,7 @@ program_files()
 {
 	{
 		package_files "${packages[@]}" | grep -E '^(/usr)?/s?bin/.'
-		printf "%s\n" /usr/bin/awk /usr/lib/ssl/openssl.cnf
+		printf "%s\n" /usr/bin/awk /usr/lib/ssl/openssl.cnf /usr/share/publicsuffix/public_suffix_list.dat
 		(cd "$root/" && find usr/lib/python3.11 "usr/lib/$machine_type-linux-gnu/bpf" -type f) | sed 's#^#/#' | grep -vE "$unused"
 	} | sed -E 's#^/(s?bin)/#/usr/\1/#' | while IFS= read -r file; do [[ ! -f $root$file ]] || echo "$file"; done
 }
