@@ -201,13 +201,30 @@ static __always_inline __u64 name_hash(const struct name *name, __u32 exact)
 	return xb_hash_name(&name->sums, name_place(name), exact);
 }
 
+/* See exact_again(). By a call, since only what the Bloom filter takes for a listed name comes
+ * here, and in many places: the verifier would follow it in each. */
+__noinline __u64 name_confirm_again(__u64 fingerprint, __u32 first, __u32 second)
+{
+	const struct xb_spot spot[2] = {{fingerprint, first}, {fingerprint, second}};
+
+	return params.confirm_names.parts
+		       ? exact_again(&confirm_names, &params.confirm_names, spot, SLOTS_NAME)
+		       : 0;
+}
+
 /* What the slot of the name says, or XB_DOMAIN_VERDICTS. */
 static __always_inline __u32 name_confirm(__u64 hash)
 {
 	struct xb_key key = params_key();
-	__u64 found = exact_find(&confirm_names, &params.confirm_names, &key, xb_fingerprint(hash),
-				 SLOTS_NAME);
+	__u64 fingerprint = xb_fingerprint(hash);
+	struct xb_choices choices = xb_choices_of(&key, fingerprint, params.confirm_names.parts,
+						  params.confirm_names.size);
+	const struct xb_spot spot[2] = {{fingerprint, choices.first},
+					{fingerprint, choices.second}};
+	__u64 found = buckets_find(&confirm_names, &params.confirm_names, spot, SLOTS_NAME);
 
+	if (!found)
+		found = name_confirm_again(fingerprint, choices.first, choices.second);
 	return found ? found >> XB_DOMAIN_SHIFT : XB_DOMAIN_VERDICTS;
 }
 
