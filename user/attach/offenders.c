@@ -2,10 +2,8 @@
 #include "attach/offenders.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "attach/pin.h"
 #include "attach/ring.h"
 #include "base/error.h"
 
@@ -18,20 +16,6 @@ static int take(void *context, void *data, size_t size)
 	    xb_ring_is_attached(&offenders->cells, offender->drop.ifindex))
 		offenders->see(offender, offenders->context);
 	return 0;
-}
-
-static int open_directory(const char *pins)
-{
-	char path[XB_PATH_MAX];
-	int fd, error = xb_path_join(path, pins, XB_ANCHOR_PINS);
-
-	if (error)
-		return error;
-	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	return errno == ENOENT || errno == ENOTDIR ? -ENOENT
-						   : xb_system_error(errno, "cannot open %s", path);
 }
 
 static int take_maps(struct xb_offenders *offenders, struct xb_anchor *anchor)
@@ -64,10 +48,11 @@ int xb_offenders_open(struct xb_offenders *offenders, const char *pins, xb_offen
 	struct xb_anchor anchor;
 	int error;
 
-	*offenders =
-		(struct xb_offenders){.directory = -1, .map = -1, .see = see, .context = context};
-	offenders->directory = open_directory(pins);
-	error = offenders->directory < 0 ? offenders->directory : xb_anchor_open(pins, &anchor);
+	*offenders = (struct xb_offenders){
+		.place = {.fd = -1}, .map = -1, .see = see, .context = context};
+	error = xb_pins_open(pins, XB_ANCHOR_PINS, &offenders->place);
+	if (!error)
+		error = xb_anchor_open(pins, &anchor);
 	if (!error) {
 		error = take_maps(offenders, &anchor);
 		xb_anchor_close(&anchor);
@@ -102,7 +87,7 @@ int xb_offenders_read(struct xb_offenders *offenders)
 
 int xb_offenders_look(const struct xb_offenders *offenders, const char *pins)
 {
-	int in_place = xb_ring_is_in_place(offenders->directory, pins);
+	int in_place = xb_ring_is_in_place(offenders->place.fd, pins);
 
 	return in_place < 0 ? in_place : in_place ? 0 : -ENOENT;
 }
@@ -118,7 +103,6 @@ void xb_offenders_close(struct xb_offenders *offenders)
 	xb_mapping_close(&offenders->cells);
 	if (offenders->map >= 0)
 		close(offenders->map);
-	if (offenders->directory >= 0)
-		close(offenders->directory);
+	xb_pins_close(&offenders->place);
 	*offenders = (struct xb_offenders){0};
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "attach/anchor.h"
+#include "attach/pin.h"
 
 /* What fits into the ring. */
 #define XB_OFFENDERS_MOST                                                                          \
@@ -16,7 +17,7 @@ typedef void xb_offenders_see(const struct xb_offender *offender, void *context)
 
 /* None of the anchor's programs is kept open, because a replaced program must be able to go. */
 struct xb_offenders {
-	int directory; /* of the anchor's pins */
+	struct xb_pins place; /* of the anchor's pins */
 	int map;
 	struct xb_mapping budget, cells;
 	struct ring_buffer *ring;
