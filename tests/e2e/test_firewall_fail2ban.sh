@@ -76,7 +76,7 @@ settle()
 # refuses_only FILE: all is answered but what these lines ask. What is answered is in $T/answered.
 refuses_only()
 {
-	in_client python3 -S -E "$root/tests/e2e/probes.py" 0.4 $server4 $server6 $(addresses "${roles[@]}") |
+	in_client python3 -S -E "$root/tests/e2e/answering.py" 0.4 $server4 $server6 $(addresses "${roles[@]}") |
 		sort >"$T/answered"
 	asked_of "${roles[@]}" | sort | comm -23 - <(sort "$1") | cmp -s - "$T/answered"
 }

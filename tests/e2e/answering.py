@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""probes.py SECONDS SERVER4 SERVER6 SOURCE...: pings the server from each source, and connects to its ports 22 and 80, all at
+"""answering.py SECONDS SERVER4 SERVER6 SOURCE...: pings the server from each source, and connects to its ports 22 and 80, all at
 once; says "SOURCE ping", "SOURCE 22" and "SOURCE 80" for what is answered within that time."""
 import select
 import socket
