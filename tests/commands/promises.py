@@ -316,7 +316,7 @@ class Promises:
         forged."""
         name, forgeable = last(line, "list"), "forgeable" in line.options
         if not name:
-            return None if forgeable else {}
+            return None if forgeable or "timeout" in line.options else {}
         first, _, longest = last(line, "timeout", "10m").partition("..")
         return {"list": name, "timeout": seconds(first), "longest": seconds(longest or first), "forgeable": forgeable} \
             if forgeable or proves else None

@@ -16,12 +16,13 @@ static struct {
 	int orders, answers;
 } readers[READERS];
 
-/* 'r': begin to read; 'e': end; the end of the orders: leave. */
+/* 'r': begin to read; 'e': end; the end of the orders: leave. The first answer, 'o': it has opened
+ * the store, for which it has to read, too. */
 static void serve(int orders, int answers)
 {
-	char order;
+	char order = 'o';
 
-	if (xb_store_open(directory, XB_STORE_READ, &store))
+	if (xb_store_open(directory, XB_STORE_READ, &store) || write(answers, &order, 1) != 1)
 		_exit(1);
 	while (read(orders, &order, 1) == 1) {
 		if (order == 'r' && xb_store_read(store, &txn))
@@ -46,6 +47,7 @@ static void tell(int number, char order)
 static void start(int number)
 {
 	int orders[2], answers[2];
+	char opened;
 
 	assert_int_equal(pipe(orders), 0);
 	assert_int_equal(pipe(answers), 0);
@@ -62,6 +64,7 @@ static void start(int number)
 	close(answers[1]);
 	readers[number].orders = orders[1];
 	readers[number].answers = answers[0];
+	assert_int_equal(read(answers[0], &opened, 1), 1);
 }
 
 static void change(unsigned int times)
