@@ -67,9 +67,8 @@ static __always_inline bool far_end(struct bpf_sock_ops *ctx, struct xb_met_key 
 }
 
 /* A handshake that the far end began and completed. */
-static __always_inline void meet(const struct xb_met_key *far)
+static __always_inline void meet(const struct xb_met_key *far, __u32 second)
 {
-	__u32 second = (__u32)(bpf_ktime_get_boot_ns() / 1000000000);
 	struct xb_met *met = bpf_map_lookup_elem(&known_met, far), first = {0};
 
 	if (met) {
@@ -86,16 +85,17 @@ static __always_inline void learn(struct bpf_sock_ops *ctx)
 	struct xb_known *known = known_now();
 	struct xb_met_key far = {.port = ctx->local_port};
 	enum xb_known_put put;
+	__u32 second;
 	__u64 hash;
 
 	if (!known || bpf_get_netns_cookie(ctx) != known->netns || !far_end(ctx, &far))
 		return;
+	second = (__u32)(bpf_ktime_get_boot_ns() / 1000000000);
 	if (ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || ctx->op == BPF_SOCK_OPS_STATE_CB)
-		meet(&far);
+		meet(&far, second);
 	hash = far.family == 4 ? xb_known_hash_ipv4(&known->key, far.hi >> 32)
 			       : xb_known_hash_ipv6(&known->key, far.hi);
-	put = known_learn(known, hash,
-			  xb_known_turn(known, (__u32)(bpf_ktime_get_boot_ns() / 1000000000)));
+	put = known_learn(known, hash, xb_known_turn(known, second));
 	count(put == XB_KNOWN_IS_NEW	 ? XB_KNOWN_LEARNED
 	      : put == XB_KNOWN_NO_PLACE ? XB_KNOWN_LOST
 					 : XB_KNOWN_RENEWED);

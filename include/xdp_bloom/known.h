@@ -274,11 +274,17 @@ XB_HASH_INLINE struct xb_met_window xb_met_turned(struct xb_met_window window, _
 	return window;
 }
 
+/* The number of a window comes last: another processor that counts meanwhile then finds the former
+ * window, and perhaps counts too few, but never takes handshakes of that one for new ones. */
 XB_HASH_INLINE void xb_met_count(struct xb_met *met, __u32 second)
 {
 	for (__u32 i = 0; i < XB_MET_WINDOWS; i++) {
-		met->window[i] = xb_met_turned(met->window[i], i, second);
-		met->window[i].now++;
+		struct xb_met_window turned = xb_met_turned(met->window[i], i, second);
+		volatile struct xb_met_window *window = &met->window[i];
+
+		window->before = turned.before;
+		window->now = turned.now + 1;
+		window->number = turned.number;
 	}
 }
 
