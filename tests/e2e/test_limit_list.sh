@@ -124,6 +124,8 @@ t_allow_only_lists_nobody()
 		sends udp 10.77.0.3
 		rest 0.1
 	done
+	exits 3 status
+	says 'over limit one do not come to list bad: the policy allow-only admits listed sources'
 	[[ $(packets limited) -gt 100 ]] || fail "only $(packets limited) are over the limit"
 	exits 2 list --list bad
 }
@@ -244,7 +246,7 @@ t_without_bloomd()
 	agent
 	exits 0 status
 	exits 0 limit add two --to tcp/9 --rate 1/h --of connections --list bad
-	complains 'nothing remembers handshakes, which show that a source is not forged; `bloomctl known on` does so$'
+	complains 'nothing remembers handshakes, which show that a source is not forged \(`known on` does\)$'
 	exits 3 -j status
 	json '[p["kind"] for p in d["problem_details"]] == ["not_listing"]'
 }
@@ -287,6 +289,8 @@ t_what_cannot_be_listed()
 	exits 2 limit add one --to udp/9 --rate 1/h --list bad --forgeable --timeout 1h..10m
 	exits 2 limit add one --to udp/9 --rate 1/h --list bad --forgeable --timeout 0
 	exits 2 limit add one --to udp/9 --rate 1/h --list bad --forgeable --timeout 1m..
+	exits 2 limit add one --to udp/9 --rate 1/h --list bad --forgeable --timeout 0000000000000000000000000000000010..1h
+	complains 'takes a time, or two'
 	[[ -z $(ctl limit list) ]] || fail "there is a limit"
 }
 

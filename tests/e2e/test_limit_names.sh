@@ -192,8 +192,13 @@ t_without_a_list()
 	asks a.victim.example passed
 	asks b.victim.example passed
 	asks a.victim.test silence
+	exits 3 status
+	says '^PROBLEM +limits of names count nothing: .* package publicsuffix; with the package, `bloomctl rotate` builds'
+	exits 3 -j status
+	json '[p["kind"] for p in d["problem_details"]] == ["not_limiting"]'
 	bloomctl=$listed
 	exits 0 -q rotate
+	exits 0 status
 	asks a.victim.example passed
 	asks b.victim.example truncated
 }

@@ -28,6 +28,7 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_OVERDUE] = "; `bloomctl expire` takes it out, and bloomd would in time",
 	[XB_PROBLEM_FEED_STALE] = "; `bloomctl feeds` says more",
 	[XB_PROBLEM_STILL_LEARNING] = "; the next command that writes tries again",
+	[XB_PROBLEM_NOT_LIMITING] = "; with the package, `bloomctl rotate` builds it anew",
 	[XB_PROBLEM_NOT_LISTING] = "; they are limited all the same",
 	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };

@@ -237,8 +237,13 @@ static void check_feeds(const struct xb_paths *paths, struct xb_health *health)
 static void check_limits(const struct xb_paths *paths, struct xb_health *health)
 {
 	const struct xb_limits_wanted *limits = health->store.limits;
+	const struct xb_params *params = &health->filter.params;
 	char why[XB_LIMIT_WHY];
 
+	if (params->limits.names && !params->suffixes.parts)
+		xb_problem_add(&health->problems, XB_PROBLEM_NOT_LIMITING, NULL,
+			       "limits of names count nothing: the filter was built without the "
+			       "public suffixes of the package publicsuffix");
 	for (uint32_t number = 1; limits && number < XB_LIMITS; number++) {
 		const struct xb_limit *limit = &limits->limit[number];
 
@@ -248,7 +253,8 @@ static void check_limits(const struct xb_paths *paths, struct xb_health *health)
 				       "follows a fleet and is not published by this host",
 				       limit->name, limit->list);
 		else if (*limit->list &&
-			 !xb_limit_is_listed(paths, limit, health->store.known.on, why))
+			 !xb_limit_is_listed(paths, limit, health->store.meta.policy,
+					     health->store.known.on, why))
 			xb_problem_add(&health->problems, XB_PROBLEM_NOT_LISTING, NULL, "%s", why);
 	}
 }

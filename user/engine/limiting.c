@@ -80,23 +80,21 @@ int xb_limit_wish(const struct xb_paths *paths, const struct xb_wish *wish,
 	return error;
 }
 
-bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, bool learns,
-			char why[XB_LIMIT_WHY])
+bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, uint32_t policy,
+			bool learns, char why[XB_LIMIT_WHY])
 {
-	bool listed = false;
+	const char *lack = policy == XB_POLICY_ALLOW_ONLY
+				   ? "the policy allow-only admits listed sources"
+			   : !xb_control_may_be_there(paths) ? "bloomd does not run"
+			   : !limit->forgeable && !learns
+				   ? "nothing remembers handshakes, which show that a source is "
+				     "not forged (`known on` does)"
+				   : NULL;
 
-	if (!xb_control_may_be_there(paths))
-		snprintf(why, XB_LIMIT_WHY,
-			 "sources over limit %s do not come to list %s: bloomd does not run",
-			 limit->name, limit->list);
-	else if (!limit->forgeable && !learns)
-		snprintf(why, XB_LIMIT_WHY,
-			 "sources over limit %s do not come to list %s: nothing remembers "
-			 "handshakes, which show that a source is not forged",
-			 limit->name, limit->list);
-	else
-		listed = true;
-	return listed;
+	if (lack)
+		snprintf(why, XB_LIMIT_WHY, "sources over limit %s do not come to list %s: %s",
+			 limit->name, limit->list, lack);
+	return !lack;
 }
 
 static uint32_t limits_of(const struct xb_generation *generation)

@@ -25,8 +25,8 @@ int xb_limits_reset(const struct xb_paths *paths, uint32_t *limits);
 #define XB_LIMIT_WHY 256
 
 /* Whether sources over the limit, which has a list, come there. If not, why says what is missing.
- * learns: known sources are wanted. */
-bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, bool learns,
-			char why[XB_LIMIT_WHY]);
+ * policy: enum xb_policy. learns: known sources are wanted. */
+bool xb_limit_is_listed(const struct xb_paths *paths, const struct xb_limit *limit, uint32_t policy,
+			bool learns, char why[XB_LIMIT_WHY]);
 
 #endif

@@ -38,6 +38,7 @@ static const char *const names[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_OVERDUE] = "overdue",
 	[XB_PROBLEM_FEED_STALE] = "feed_stale",
 	[XB_PROBLEM_STILL_LEARNING] = "still_learning",
+	[XB_PROBLEM_NOT_LIMITING] = "not_limiting",
 	[XB_PROBLEM_NOT_LISTING] = "not_listing",
 	[XB_PROBLEM_ELSEWHERE] = "elsewhere",
 };

@@ -41,6 +41,7 @@ enum xb_problem_kind {
 	XB_PROBLEM_OVERDUE,	   /* an entry has expired, and nothing took it out */
 	XB_PROBLEM_FEED_STALE,	   /* a feed has brought no list for long */
 	XB_PROBLEM_STILL_LEARNING, /* known sources are not wanted, and learned all the same */
+	XB_PROBLEM_NOT_LIMITING,   /* limits of names count nothing */
 	XB_PROBLEM_NOT_LISTING,	   /* a limit has a list, and nobody lists who is over it */
 	/* Of one interface. */
 	XB_PROBLEM_ELSEWHERE, /* it is filtered, in another network namespace than that of all */

@@ -12,7 +12,6 @@
 #include "bloomctl/rollback.h"
 #include "bloomctl/vethtx.h"
 #include "cli/suggest.h"
-#include "engine/control.h"
 #include "engine/limiting.h"
 #include "engine/settingsjson.h"
 #include "engine/writepath.h"
@@ -23,6 +22,7 @@
 static void tell_unlisted(const struct cli *cli, const struct xb_limit *limit)
 {
 	struct xb_known_wish known = {0};
+	uint32_t policy;
 	char why[XB_LIMIT_WHY];
 	struct xb_store *store;
 	struct xb_txn *txn;
@@ -31,11 +31,10 @@ static void tell_unlisted(const struct cli *cli, const struct xb_limit *limit)
 	if (error)
 		return;
 	error = xb_known_wish_get(txn, &known);
+	policy = txn->meta.policy;
 	xb_store_end_reading(store, txn);
-	if (!error && !xb_limit_is_listed(&cli->paths, limit, known.on, why))
-		xb_notice("%s%s", why,
-			  xb_control_may_be_there(&cli->paths) ? "; `bloomctl known on` does so"
-							       : "");
+	if (!error && !xb_limit_is_listed(&cli->paths, limit, policy, known.on, why))
+		xb_notice("%s", why);
 }
 
 static int make_add(struct cli *cli)
@@ -97,9 +96,10 @@ static int take_timeout(const struct cli *cli, const char *text, struct xb_limit
 	uint64_t first, longest;
 	char word[32];
 
-	snprintf(word, sizeof(word), "%.*s", points ? (int)(points - text) : (int)strlen(text),
-		 text);
-	if (!cli_seconds(cli, "--timeout", word, 1, XB_LIMIT_TIMEOUT_MAX, &first) ||
+	snprintf(word, sizeof(word), "%.*s", points ? (int)(points - text) : 0, text);
+	if (points && (size_t)(points - text) >= sizeof(word))
+		return cli_usage(cli, "--timeout takes a time, or two as in 10m..1d");
+	if (!cli_seconds(cli, "--timeout", points ? word : text, 1, XB_LIMIT_TIMEOUT_MAX, &first) ||
 	    (points &&
 	     !cli_seconds(cli, "--timeout", points + 2, first, XB_LIMIT_TIMEOUT_MAX, &longest)))
 		return EXIT_USAGE;
