@@ -51,8 +51,8 @@ static __always_inline bool is_of_class(enum xb_reason reason)
 /* What passes may be over a limit, unless the policy or the allowlist lets it pass. */
 static __always_inline bool may_be_limited(enum xb_reason reason)
 {
-	return params.limits.lines && !xb_reason_drops(reason) && reason != XB_ALLOWED &&
-	       reason != XB_MONITORED && reason != XB_NEIGHBOUR && reason != XB_DHCP;
+	return !xb_reason_drops(reason) && reason != XB_ALLOWED && reason != XB_MONITORED &&
+	       reason != XB_NEIGHBOUR && reason != XB_DHCP;
 }
 
 /* The one of these limits that decides: one that drops before one that answers, and that before one
@@ -69,9 +69,10 @@ static __always_inline enum xb_reason limited(struct xdp_md *ctx, const struct s
 					      __u32 over)
 {
 	__u32 limit = limit_strictest(over), ipv6 = source->family == SOURCE_IPV6;
+	bool at_gate = ipv6 ? gate_open_ipv6(source->hi) : gate_open_ipv4(source->ipv4);
 	bool monitors;
 
-	if (is_allowed(ctx, source->network, ipv6))
+	if (at_gate && is_allowed(ctx, source->network, ipv6))
 		return XB_ALLOWED;
 	class_count(XB_CLASSES + limit, frame_length(ctx, source->claimed));
 	if (over & params.limits.lists)
@@ -91,7 +92,7 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 	struct source source = parse_source(ctx);
 	enum xb_reason reason;
 	bool at_gate = true;
-	__u32 class = 0;
+	__u32 class = 0, asked = 0;
 
 	if (source.family == SOURCE_NONE)
 		return account(ctx, source.reason, 0);
@@ -101,9 +102,10 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 		/* A look at host4 that found nothing did not look at the gate either. */
 		at_gate = true;
 	}
+	if (params.limits.lines && (params.allow_only || !xb_reason_drops(reason)))
+		asked = limit_asked(ctx, &source);
 	/* By itself, so that what most packets come to has no test of the reason on its way. */
-	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks &&
-	    !params.limits.lines)
+	if (reason == XB_CLEAN && !params.allow_only && !params.names.blocks && !asked)
 		return account(ctx, XB_CLEAN, source.claimed);
 	if (params.allow_only || xb_reason_drops(reason))
 		reason = policy_apply(ctx, &source, reason, at_gate);
@@ -111,11 +113,8 @@ int xdp_bloom_filter(struct xdp_md *ctx)
 		reason = counted(ctx, &source);
 	if (params.scoped.blocks && class && is_of_class(reason))
 		class_count(lowest_bit(class), frame_length(ctx, source.claimed));
-	if (may_be_limited(reason)) {
-		__u32 asked = limit_asked(ctx, &source);
-		__u32 over =
-			asked ? limit_over(ctx, source.network, source.family == SOURCE_IPV6, asked)
-			      : 0;
+	if (asked && may_be_limited(reason)) {
+		__u32 over = limit_all(ctx, &source, asked);
 
 		if (over)
 			reason = limited(ctx, &source, over);

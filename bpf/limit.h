@@ -66,26 +66,65 @@ static __always_inline __u64 limit_now(void)
 	return bpf_jiffies64() * params.limits.jiffy;
 }
 
-static __always_inline enum xb_meter_found limit_try(struct xb_meter_line *line,
-						     const struct xb_meter_cells *chosen,
-						     const struct xb_meter *limit, __u32 cost)
+/*
+ * One try to count what costs so many ticks. rest: so many more have to be left. Returns enum
+ * xb_meter_found. By a call, so that the verifier follows it once; and one try alone, since what
+ * would be kept for another one took a fifth of the time.
+ */
+__noinline int limit_try(__u64 address, __u32 ipv6, __u32 number, __u32 cost, __u32 rest)
 {
-	__u32 cell[XB_METER_CHOSEN];
+	const volatile struct xb_meter *told = &params.limits.meter[number & (XB_LIMITS - 1)];
+	struct xb_key key = params_key();
+	__u32 cell[XB_METER_CHOSEN], index;
+	struct xb_meter_cells chosen;
+	struct xb_meter_line *line;
+	struct xb_probes probes;
+	struct xb_meter limit;
 
+	if (!params.limits.lines)
+		return XB_METER_WITHIN;
+	probes = xb_probes_of(&key, limit_hash(address, ipv6, told, number));
+	index = told->first + xb_scale(probes.place, told->lines);
+	line = bpf_map_lookup_elem(&meter, &index);
+	if (!line)
+		return XB_METER_WITHIN;
+	chosen = xb_meter_cells_of(&probes);
 #pragma unroll
 	for (__u32 i = 0; i < XB_METER_CHOSEN; i++)
-		cell[i] = *(volatile __u32 *)&line->cell[chosen->at[i] & (XB_METER_CELLS - 1)];
-	return xb_meter_take(line, chosen, cell, limit, cost,
-			     xb_meter_ticks(limit->speed, limit->shift, limit_now()));
+		cell[i] = *(volatile __u32 *)&line->cell[chosen.at[i] & (XB_METER_CELLS - 1)];
+	limit = (struct xb_meter){.depth = told->depth - rest, .slack = told->slack + rest};
+	return xb_meter_take(line, &chosen, cell, &limit, cost,
+			     xb_meter_ticks(told->speed, told->shift, limit_now()));
 }
 
-/* By a call, so that the verifier follows the look-up once; not from limit_take(), since the stacks
- * of both would be too large together. */
+/* Further tries: other processors have changed the cells. */
+__noinline int limit_try_again(__u64 address, __u32 ipv6, __u32 number, __u32 cost, __u32 rest)
+{
+	int found = XB_METER_AGAIN;
+
+	for (__u32 i = 1; i < XB_METER_TRIES && found == XB_METER_AGAIN; i++)
+		found = limit_try(address, ipv6, number, cost, rest);
+	return found;
+}
+
+/* Counts what costs so many ticks. Returns whether the source or name is over the limit. */
+static __always_inline bool limit_take(__u64 address, __u32 ipv6, __u32 number, __u32 cost,
+				       __u32 rest)
+{
+	int found = limit_try(address, ipv6, number, cost, rest);
+
+	if (found == XB_METER_AGAIN)
+		found = limit_try_again(address, ipv6, number, cost, rest);
+	return found != XB_METER_WITHIN;
+}
+
+/* By a call, so that the verifier follows the look-up once. */
 __noinline int limit_knows(__u64 address, __u32 ipv6)
 {
 	return params.limits.lines && params.known && known_has(address, ipv6);
 }
 
+/* What a packet of so many bytes costs; changes the meter to take it by. */
 static __always_inline __u32 limit_cost(struct xb_meter *limit, bool known, __u32 bytes)
 {
 	if (known)
@@ -94,40 +133,6 @@ static __always_inline __u32 limit_cost(struct xb_meter *limit, bool known, __u3
 	return limit->unit == XB_LIMIT_BYTES
 		       ? xb_meter_bytes(limit->cost, bytes, bpf_get_prandom_u32())
 		       : limit->cost;
-}
-
-static __always_inline bool limit_is_over(__u64 address, __u32 ipv6, __u32 number, __u32 bytes,
-					  bool known)
-{
-	const volatile struct xb_meter *told = &params.limits.meter[number & (XB_LIMITS - 1)];
-	struct xb_meter limit = {.speed = told->speed,
-				 .cost = told->cost,
-				 .depth = told->depth,
-				 .slack = told->slack,
-				 .shift = told->shift,
-				 .unit = told->unit,
-				 .known = told->known};
-	__u64 hash = limit_hash(address, ipv6, told, number);
-	struct xb_key key = params_key();
-	struct xb_probes probes = xb_probes_of(&key, hash);
-	__u32 index = told->first + xb_scale(probes.place, told->lines);
-	struct xb_meter_line *line = bpf_map_lookup_elem(&meter, &index);
-	struct xb_meter_cells chosen = xb_meter_cells_of(&probes);
-	enum xb_meter_found found = XB_METER_AGAIN;
-
-	if (!line)
-		return false;
-	limit.cost = limit_cost(&limit, known, bytes);
-	for (__u32 i = 0; i < XB_METER_TRIES && found == XB_METER_AGAIN; i++)
-		found = limit_try(line, &chosen, &limit, limit.cost);
-	return found != XB_METER_WITHIN;
-}
-
-/* Counts a packet. Returns whether its source or name is over the limit. By a call, so that the
- * verifier follows its tries once. */
-__noinline int limit_take(__u64 address, __u32 ipv6, __u32 number, __u32 bytes, __u32 known)
-{
-	return params.limits.lines && limit_is_over(address, ipv6, number, bytes, known);
 }
 
 #define FLAG_SYN 0x02
@@ -159,23 +164,28 @@ __noinline int limit_counts(struct xdp_md *ctx, __u32 network, __u32 ipv6, __u32
 static __always_inline bool limit_apply(struct xdp_md *ctx, const struct source *source,
 					__u32 number)
 {
-	const volatile struct xb_meter *limit = &params.limits.meter[number & (XB_LIMITS - 1)];
+	const volatile struct xb_meter *told = &params.limits.meter[number & (XB_LIMITS - 1)];
 	bool ipv6 = source->family == SOURCE_IPV6, known;
 	__u64 address = ipv6 ? source->hi : source->ipv4;
-	__u32 unit = limit->unit, bytes;
+	struct xb_meter limit = {.cost = told->cost, .unit = told->unit, .known = told->known};
+	__u32 bytes, cost;
 
-	if (unit >= XB_LIMIT_CONNECTIONS && !limit_counts(ctx, source->network, ipv6, unit))
+	if (limit.unit >= XB_LIMIT_CONNECTIONS &&
+	    !limit_counts(ctx, source->network, ipv6, limit.unit))
 		return false;
-	bytes = unit == XB_LIMIT_BYTES ? (__u32)frame_length(ctx, source->claimed) : 0;
-	known = params.known && limit->known && limit_knows(address, ipv6);
-	return !(known && limit->known == XB_METER_EXEMPT) &&
-	       limit_take(address, ipv6, number, bytes, known);
+	bytes = limit.unit == XB_LIMIT_BYTES ? (__u32)frame_length(ctx, source->claimed) : 0;
+	known = params.known && limit.known && limit_knows(address, ipv6);
+	if (known && limit.known == XB_METER_EXEMPT)
+		return false;
+	cost = limit_cost(&limit, known, bytes);
+	return limit_take(address, ipv6, number, cost, limit.slack);
 }
 
 /* Counts the packet for one limit of names. name: its hash; 0: it asks for none. */
 static __always_inline bool limit_apply_name(__u64 name, __u32 number)
 {
-	return name && limit_take(name, 0, number, 0, 0);
+	return name &&
+	       limit_take(name, 0, number, params.limits.meter[number & (XB_LIMITS - 1)].cost, 0);
 }
 
 /* asked: the limits of the packet's service, as bits. Returns those that it is over. Not static:
@@ -265,6 +275,19 @@ __noinline int offender_report(struct xdp_md *ctx, __u32 network, __u32 ipv6, __
 static __always_inline __u32 limit_asked(struct xdp_md *ctx, const struct source *source)
 {
 	return SCOPE_CLASSES(service_classes(ctx, source, LIMIT_SERVICES, limit_far));
+}
+
+/* Counts the packet for the limits of its service, bits of which at least one is set. Returns those
+ * that it is over. One limit for which each packet costs the same needs one call alone. */
+static __always_inline __u32 limit_all(struct xdp_md *ctx, const struct source *source, __u32 asked)
+{
+	__u32 number = lowest_bit(asked), ipv6 = source->family == SOURCE_IPV6;
+	const volatile struct xb_meter *limit = &params.limits.meter[number & (XB_LIMITS - 1)];
+
+	if (!is_single(asked) || limit->unit != XB_LIMIT_PACKETS || limit->known)
+		return limit_over(ctx, source->network, ipv6, asked);
+	return limit_take(ipv6 ? source->hi : source->ipv4, ipv6, number, limit->cost, 0) ? asked
+											  : 0;
 }
 
 #endif

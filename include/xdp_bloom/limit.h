@@ -115,6 +115,23 @@ struct xb_meter_cells {
 	__u32 at[XB_METER_CHOSEN];
 };
 
+/*
+ * All bits if the condition holds, else none. What a hash and other sources' packets decide no
+ * processor foresees, a branch that goes wrong takes as long as all of the arithmetic, and BPF has
+ * no conditional move. The compilers would make branches of it again.
+ */
+XB_HASH_INLINE __u64 xb_meter_mask(__s64 negative_if_so)
+{
+	__asm__("" : "+r"(negative_if_so));
+	return (__u64)(negative_if_so >> 63);
+}
+
+/* Both below 2^31. */
+XB_HASH_INLINE __u32 xb_meter_same(__u32 x, __u32 y)
+{
+	return (__u32)xb_meter_mask((__s64)(x ^ y) - 1);
+}
+
 /* Four different cells, each set of four as likely as any other (Floyd: Bentley, Programming
  * Pearls, CACM 9/1987). probes: of the hash. */
 XB_HASH_INLINE struct xb_meter_cells xb_meter_cells_of(const struct xb_probes *probes)
@@ -125,9 +142,9 @@ XB_HASH_INLINE struct xb_meter_cells xb_meter_cells_of(const struct xb_probes *p
 	__u32 c = (__u32)((bits >> 32 & 0xffff) * 15 >> 16);
 	__u32 d = (__u32)(bits >> 60);
 
-	b = b == a ? 13 : b;
-	c = c == a || c == b ? 14 : c;
-	d = d == a || d == b || d == c ? 15 : d;
+	b ^= (b ^ 13) & xb_meter_same(b, a);
+	c ^= (c ^ 14) & (xb_meter_same(c, a) | xb_meter_same(c, b));
+	d ^= (d ^ 15) & (xb_meter_same(d, a) | xb_meter_same(d, b) | xb_meter_same(d, c));
 	/* The compiler knows that they are below 16, and would leave out the masks by which the
 	 * kernel's verifier knows it. */
 	__asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
@@ -141,7 +158,7 @@ XB_HASH_INLINE __u32 xb_meter_lead(const struct xb_meter *meter, __u32 cell, __u
 {
 	__u32 lead = cell - now;
 
-	return lead > meter->depth + meter->slack ? 0 : lead;
+	return lead & ~(__u32)xb_meter_mask((__s64)meter->depth + meter->slack - lead);
 }
 
 /* Whether the cell still had the value from which it was raised. */
@@ -149,6 +166,14 @@ XB_HASH_INLINE int xb_meter_raise(struct xb_meter_line *line, __u32 at, __u32 fr
 {
 	return __sync_val_compare_and_swap(&line->cell[at & (XB_METER_CELLS - 1)], from, to) ==
 	       from;
+}
+
+/* Of two leads. */
+XB_HASH_INLINE __u32 xb_meter_least(__u32 one, __u32 other)
+{
+	__s64 more = (__s64)one - other;
+
+	return other + (__u32)(more & (__s64)xb_meter_mask(more));
 }
 
 enum xb_meter_found {
@@ -161,11 +186,12 @@ enum xb_meter_found {
  * One try to count what costs so many ticks. line: other processors change it at the same time.
  * cell: what was read of the chosen cells; now: the time in ticks, read after them.
  *
- * The least cell is raised last and decides: who raises it from the value that he read has counted.
- * By then the other three have the new time or a later one. Cells only rise. So the next packet of
- * the source, on whatever processor, finds all four at that time, or fails to raise the cell that
- * it took for the least: no packet is counted as if another one of its source had not been. One
- * that fails has not raised the least cell, so its next try does not count it twice.
+ * The least cell, if several are the least the last of them, is raised last and decides: who raises
+ * it from the value that he read has counted. By then the other three have the new time or a later
+ * one. Cells only rise. So the next packet of the source, on whatever processor, finds all four at
+ * that time, or fails to raise the cell that it took for the least: no packet is counted as if
+ * another one of its source had not been. One that fails has not raised the least cell, so its next
+ * try does not count it twice.
  */
 XB_HASH_INLINE enum xb_meter_found xb_meter_take(struct xb_meter_line *line,
 						 const struct xb_meter_cells *chosen,
@@ -173,26 +199,24 @@ XB_HASH_INLINE enum xb_meter_found xb_meter_take(struct xb_meter_line *line,
 						 const struct xb_meter *meter, __u32 cost,
 						 __u32 now)
 {
-	__u32 lead[XB_METER_CHOSEN], least = ~0U, last = 0, ahead, next;
+	__u32 lead[XB_METER_CHOSEN], least = 0, ahead;
 
 #pragma GCC unroll 4
 	for (__u32 i = 0; i < XB_METER_CHOSEN; i++) {
 		lead[i] = xb_meter_lead(meter, cell[i], now);
-		last = lead[i] < least ? i : last;
-		least = lead[i] < least ? lead[i] : least;
+		least = i ? xb_meter_least(least, lead[i]) : lead[i];
 	}
 	ahead = least + cost;
 	if (ahead > meter->depth)
 		return XB_METER_OVER;
-	next = now + ahead;
 #pragma GCC unroll 4
 	for (__u32 i = 0; i < XB_METER_CHOSEN; i++)
-		if (i != last && lead[i] < ahead &&
-		    !xb_meter_raise(line, chosen->at[i], cell[i], next))
+		if (lead[i] != least && lead[i] < ahead &&
+		    !xb_meter_raise(line, chosen->at[i], cell[i], now + ahead))
 			return XB_METER_AGAIN;
 #pragma GCC unroll 4
 	for (__u32 i = 0; i < XB_METER_CHOSEN; i++)
-		if (i == last && !xb_meter_raise(line, chosen->at[i], cell[i], next))
+		if (lead[i] == least && !xb_meter_raise(line, chosen->at[i], cell[i], now + ahead))
 			return XB_METER_AGAIN;
 	return XB_METER_WITHIN;
 }
