@@ -55,9 +55,20 @@ static const struct {
 	{"remove", "del"},
 	{"delete", "del"},
 	{"unban", "del"},
+	{"unblock", "del"},
 	{"rm", "del"},
 	{"ban", "add"},
+	{"block", "add"},
+	{"deny", "add"},
 	{"show", "list"},
+	{"whitelist", "allow"},
+	{"reload", "up"},
+	{"restart", "up"},
+	{"start", "attach"},
+	{"enable", "attach"},
+	{"stop", "detach"},
+	{"disable", "detach"},
+	{"health", "check"},
 };
 
 static bool means(const char *word, size_t size, const char *name)

@@ -122,7 +122,9 @@ TEST(words_of_other_programs)
 {
 	static const struct option_spec table[] = {{.name = "force"}, {.name = "timeout"}, {0}};
 
-	check_verbs("add; del; list", "remove -> del; rm -> del; ban -> add");
+	check_verbs("add; del; list",
+		    "remove -> del; rm -> del; ban -> add; block -> add; deny -> add");
+	check_verbs("attach; detach; status; up", "start -> attach; stop -> detach; reload -> up");
 	check_verbs("add; list", "remove");
 	check(NULL, table, "--for -> --timeout; --expires=1d -> --timeout; --fo -> --force");
 	check(NULL, table + 1, "--for -> --timeout");
