@@ -47,6 +47,15 @@ t_health()
 	json 'd["ok"] is False and any("x0" in text for text in d["problems"])'
 	exits 0 detach --all
 	answers 200 /healthz
+	# As one that has failed for a week would have left it.
+	mkdir -p "$state/feeds"
+	printf '{"list":"main","outcome":"no-connection","message":"refused","period":60,"last_success":%s,"last_attempt":%s}' \
+		$(($(date +%s) - 604800)) "$(date +%s)" >"$state/feeds/main.json"
+	wait_for "the feed" is_unhealthy
+	grep -qx 'feed main has brought no list since 20.*Z: refused' "$T/out" || fail "$(cat "$T/out")"
+	answers 200 /status.json
+	json 'd["ok"] is False and d["problems"][0].startswith("feed main has brought no list")'
+	rm "$state/feeds/main.json"
 	agent_ends
 }
 

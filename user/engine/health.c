@@ -218,19 +218,17 @@ static int look_at_kernel(const struct xb_paths *paths, struct xb_health *health
 	return error;
 }
 
-/* What cannot be read of them hides nothing of what else is amiss. */
-static void check_feeds(const struct xb_paths *paths, struct xb_health *health)
+void xb_health_feeds(const struct xb_paths *paths, struct xb_problems *problems)
 {
 	struct xb_feed_state *feeds;
 	size_t count;
 
 	if (xb_feed_states_read(paths->state, &feeds, &count)) {
-		xb_problem_add(&health->problems, XB_PROBLEM_FEED_STALE, NULL, "%s",
-			       xb_error_message());
+		xb_problem_add(problems, XB_PROBLEM_FEED_STALE, NULL, "%s", xb_error_message());
 		xb_error_clear();
 	}
 	for (size_t i = 0; i < count; i++)
-		xb_check_feed(&feeds[i], (int64_t)time(NULL), &health->problems);
+		xb_check_feed(&feeds[i], (int64_t)time(NULL), problems);
 	free(feeds);
 }
 
@@ -266,7 +264,7 @@ static int look(const struct xb_paths *paths, struct xb_health *health)
 	if (!error)
 		error = look_at_kernel(paths, health);
 	if (!error)
-		check_feeds(paths, health);
+		xb_health_feeds(paths, &health->problems);
 	if (!error)
 		check_limits(paths, health);
 	return error;

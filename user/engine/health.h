@@ -51,6 +51,10 @@ bool xb_health_is_idle(const struct xb_health *health);
  * difference may be that of a change in the making. */
 int xb_health_glance(const struct xb_paths *paths, struct xb_health *health);
 
+/* Adds the problems of feeds: a part of xb_health_look() that needs neither store nor kernel. What
+ * cannot be read is a problem, too. */
+void xb_health_feeds(const struct xb_paths *paths, struct xb_problems *problems);
+
 /* Fills in the rest of *health, all zero but for its store, by what the kernel has. A difference
  * may come from a change that is being made. Errors as above. */
 int xb_health_compare(const struct xb_writer *kernel, struct xb_health *health);

@@ -72,15 +72,35 @@ void look_take(struct look *look)
 		look_for_movement(look, now);
 	else
 		look->since = 0;
+	xb_problems_free(&look->feeds);
+	xb_health_feeds(look->paths, &look->feeds);
 	look->taken = xb_clock();
 }
 
 void look_free(struct look *look)
 {
 	xb_figures_free(&look->figures);
+	xb_problems_free(&look->feeds);
 }
 
 bool look_is_well(const struct look *look)
 {
-	return !look->error && (look->in_making || !look->figures.health.problems.count);
+	return !look->error && (look->in_making || !look->figures.health.problems.count) &&
+	       !look->feeds.count;
+}
+
+static void tell_each(const struct xb_problems *problems,
+		      void (*take)(const char *text, void *data), void *data)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		take(problems->item[i].text, data);
+}
+
+void look_tell(const struct look *look, void (*take)(const char *text, void *data), void *data)
+{
+	if (look->error)
+		take(look->why, data);
+	else if (!look->in_making)
+		tell_each(&look->figures.health.problems, take, data);
+	tell_each(&look->feeds, take, data);
 }

@@ -19,6 +19,7 @@ struct look {
 	const struct xb_paths *paths;
 	uint64_t taken; /* xb_clock(); 0: never */
 	struct xb_figures figures;
+	struct xb_problems feeds;
 	int error;		 /* of the figures */
 	char why[512];		 /* its message */
 	bool in_making;		 /* the problems may be those of a change that is being made */
@@ -30,7 +31,11 @@ struct look {
 void look_take(struct look *look);
 void look_free(struct look *look);
 
-/* Whether all that is wanted is enforced. */
+/* Whether all that is wanted is enforced, and feeds are fresh. */
 bool look_is_well(const struct look *look);
+
+/* Calls take() with each thing that is not so, a line of text; what may come from a change that is
+ * being made is none. */
+void look_tell(const struct look *look, void (*take)(const char *text, void *data), void *data);
 
 #endif

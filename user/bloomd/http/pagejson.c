@@ -18,16 +18,16 @@ static json_t *number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-/* What may come from a change that is being made is not a problem yet. */
+static void append_text(const char *text, void *texts)
+{
+	json_array_append_new(texts, json_string(text));
+}
+
 static json_t *problems_json(const struct look *look)
 {
-	const struct xb_problems *problems = &look->figures.health.problems;
 	json_t *texts = json_array();
 
-	if (look->error)
-		json_array_append_new(texts, json_string(look->why));
-	for (size_t i = 0; !look->error && !look->in_making && i < problems->count; i++)
-		json_array_append_new(texts, json_string(problems->item[i].text));
+	look_tell(look, append_text, texts);
 	return texts;
 }
 

@@ -63,10 +63,14 @@ static int answer_metrics(struct site *site, struct answer *answer)
 	return fclose(out) ? -ENOMEM : 0;
 }
 
+static void write_line(const char *text, void *out)
+{
+	fprintf(out, "%s\n", text);
+}
+
 static int answer_health(struct site *site, struct answer *answer)
 {
 	const struct look *look = &site->look;
-	const struct xb_problems *problems = &look->figures.health.problems;
 	FILE *out;
 
 	if (look_is_well(look))
@@ -76,8 +80,7 @@ static int answer_health(struct site *site, struct answer *answer)
 	out = open_memstream(&answer->text, &answer->size);
 	if (!out)
 		return -ENOMEM;
-	for (size_t i = 0; i < problems->count; i++)
-		fprintf(out, "%s\n", problems->item[i].text);
+	look_tell(look, write_line, out);
 	answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
 	answer->type = TEXT;
 	return fclose(out) ? -ENOMEM : 0;
