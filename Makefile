@@ -321,7 +321,7 @@ bench:
 	scripts/bench
 
 UNITS = xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path xdp-bloom-expire.service xdp-bloom-expire.timer \
-	bloomd.service
+	xdp-bloom-check.service xdp-bloom-check.timer xdp-bloom-mail@.service bloomd.service
 
 PAGES = man1/bloomset.1 man8/bloomctl.8 man8/bloomd.8 man5/bloomd.conf.5
 

@@ -11,7 +11,7 @@ DONE, ABSENT, REFUSED = (0,), (1,), (2,)
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 SYSTEM = (2, 3)     # refused for what the machine says
 # They answer, and change nothing.
-ANSWERS = {("status",): (0, 1, 3), ("doctor",): (0, 3), ("allow", "test"): (0, 1), ("save",): DONE,
+ANSWERS = {("status",): (0, 1, 3), ("check",): (0, 1, 2, 3), ("doctor",): (0, 3), ("allow", "test"): (0, 1), ("save",): DONE,
            ("stats",): DONE, ("metrics",): DONE, ("plan",): DONE, ("help",): DONE, ("expire",): DONE, ("up",): DONE,
            ("limit", "list"): DONE, ("known", "status"): DONE, ("known", "clear"): DONE, ("commit",): ABSENT}
 
@@ -23,6 +23,7 @@ MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow
          ("detach",): "all force", ("policy",): "known force rollback", ("known", "on"): "remember capacity fpr",
          ("limit", "add"): "to rate burst per of over capacity known list timeout forgeable rollback", ("limit", "del"): "rollback",
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
+         ("check",): "policy nagios",
          ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries limit fpr no-confirm",
          ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
                       "below replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}

@@ -240,7 +240,8 @@ t_units()
 
 	[[ -n $(command -v systemd-analyze) ]] || skip "no systemd-analyze"
 	mkdir "$T/units"
-	for unit in xdp-bloom.service xdp-bloom-online.service xdp-bloom-online.path bloomd.service; do
+	for unit in "$root"/packaging/*.{service,path,timer}; do
+		unit=${unit##*/}
 		sed "s|@SBINDIR@|$XB_TEST_DIR/bin|" "$root/packaging/$unit" >"$T/units/$unit"
 		systemd-analyze --man=no verify "$T/units/$unit" >"$T/verified" 2>&1 ||
 			fail "$unit: $(head -n 1 "$T/verified")"

@@ -30,6 +30,8 @@ static const char *const behind[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_STILL_LEARNING] = "; the next command that writes tries again",
 	[XB_PROBLEM_NOT_LIMITING] = "; with the package, `bloomctl rotate` builds it anew",
 	[XB_PROBLEM_NOT_LISTING] = "; they are limited all the same",
+	[XB_PROBLEM_NOTHING_WANTED] = "; `bloomctl attach INTERFACE` filters one",
+	[XB_PROBLEM_FEED_LATE] = "; does bloomd run?",
 	[XB_PROBLEM_KNOWN_FULL] = " until two periods have passed, or `bloomctl known clear`",
 };
 

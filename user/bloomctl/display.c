@@ -130,6 +130,13 @@ json_t *display_lists_json(const struct xb_storeview *store)
 	return lists;
 }
 
+const char *display_wanted(const struct xb_interface *item)
+{
+	return item->wanted[0]	   ? item->wanted
+	       : item->now.ifindex ? item->now.name
+				   : item->enrolled.name;
+}
+
 json_t *display_problems_json(const struct xb_problems *problems)
 {
 	json_t *texts = json_array();
@@ -138,4 +145,20 @@ json_t *display_problems_json(const struct xb_problems *problems)
 	for (size_t i = 0; i < problems->count; i++)
 		json_array_append_new(texts, json_string(advice_for(&problems->item[i], text)));
 	return texts;
+}
+
+json_t *display_problem_details_json(const struct xb_problems *problems)
+{
+	json_t *details = json_array();
+
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct xb_problem *problem = &problems->item[i];
+		const struct xb_interface *item = problem->interface;
+
+		json_array_append_new(
+			details, json_pack("{s:s,s:s*,s:s}", "kind", xb_problem_name(problem->kind),
+					   "interface", item ? display_wanted(item) : NULL, "text",
+					   problem->text));
+	}
+	return details;
 }

@@ -29,8 +29,14 @@ const char *display_row(uint32_t ifindex, char name[IF_NAMESIZE]);
 /* [{"name", "entries", "verdict"?, "scope"?, "origins"?}], without those of automatic entries. */
 json_t *display_lists_json(const struct xb_storeview *store);
 
+/* As it is wanted; one that is not, as it is called or was. */
+const char *display_wanted(const struct xb_interface *item);
+
 /* The text of each, with advice. */
 json_t *display_problems_json(const struct xb_problems *problems);
+
+/* [{"kind", "interface"?, "text"}], for programs. */
+json_t *display_problem_details_json(const struct xb_problems *problems);
 
 /* `list` and `allow list`: everything of one side, XB_WALK_LISTED or XB_WALK_ALLOW. */
 extern const struct option_spec show_list_options[];

@@ -10,6 +10,7 @@
 	X(detach)                                                                                  \
 	X(up)                                                                                      \
 	X(status)                                                                                  \
+	X(check)                                                                                   \
 	X(doctor)                                                                                  \
 	X(add)                                                                                     \
 	X(del)                                                                                     \

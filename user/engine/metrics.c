@@ -212,7 +212,7 @@ static void write_problems(const struct xb_problems *problems, FILE *out)
 		count[problems->item[i].kind]++;
 	xb_exposition_family(out, "problems", "gauge",
 			     "What is not as it should be, by kind; during a change for a moment.");
-	for (enum xb_problem_kind kind = 0; kind < XB_PROBLEM_KINDS; kind++)
+	for (enum xb_problem_kind kind = 0; kind < XB_PROBLEM_CHECKED; kind++)
 		put_by(out, "problems", "kind", xb_problem_name(kind), count[kind]);
 }
 

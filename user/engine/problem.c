@@ -40,6 +40,10 @@ static const char *const names[XB_PROBLEM_KINDS] = {
 	[XB_PROBLEM_STILL_LEARNING] = "still_learning",
 	[XB_PROBLEM_NOT_LIMITING] = "not_limiting",
 	[XB_PROBLEM_NOT_LISTING] = "not_listing",
+	[XB_PROBLEM_NOTHING_WANTED] = "nothing_wanted",
+	[XB_PROBLEM_OTHER_POLICY] = "other_policy",
+	[XB_PROBLEM_FEED_LATE] = "feed_late",
+	[XB_PROBLEM_NO_ROOM] = "no_room",
 	[XB_PROBLEM_ELSEWHERE] = "elsewhere",
 };
 

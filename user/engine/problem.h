@@ -45,6 +45,12 @@ enum xb_problem_kind {
 	XB_PROBLEM_NOT_LISTING,	   /* a limit has a list, and nobody lists who is over it */
 	/* Of one interface. */
 	XB_PROBLEM_ELSEWHERE, /* it is filtered, in another network namespace than that of all */
+	/* Of all of them. Only `bloomctl check` finds these; XB_PROBLEM_CHECKED is the first. */
+	XB_PROBLEM_CHECKED,
+	XB_PROBLEM_NOTHING_WANTED = XB_PROBLEM_CHECKED, /* no interface is attached */
+	XB_PROBLEM_OTHER_POLICY, /* the policy in force is not the one that should be */
+	XB_PROBLEM_FEED_LATE,	 /* a feed was to be fetched, and nobody has tried */
+	XB_PROBLEM_NO_ROOM,	 /* the file system of the store is nearly full */
 	XB_PROBLEM_KINDS,
 };
 

@@ -51,7 +51,8 @@ TEST(words_stay)
 		"counters_lost", "interrupted",	   "filter_behind",  "filter_unfit",
 		"policy",	 "trial_over",	   "change_lasts",   "not_learning",
 		"known_full",	 "overdue",	   "feed_stale",     "still_learning",
-		"not_limiting",	 "not_listing",	   "elsewhere",
+		"not_limiting",	 "not_listing",	   "elsewhere",	     "nothing_wanted",
+		"other_policy",	 "feed_late",	   "no_room",
 	};
 
 	assert_int_equal(XB_PROBLEM_KINDS, sizeof(words) / sizeof(words[0]));

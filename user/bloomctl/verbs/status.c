@@ -20,30 +20,6 @@
 #include "model/verdict.h"
 #include "store/lmdbfile.h"
 
-static const char *interface_name(const struct xb_interface *item)
-{
-	return item->wanted[0]	   ? item->wanted
-	       : item->now.ifindex ? item->now.name
-				   : item->enrolled.name;
-}
-
-/* As objects, for programs. */
-static json_t *details_json(const struct xb_problems *problems)
-{
-	json_t *details = json_array();
-
-	for (size_t i = 0; i < problems->count; i++) {
-		const struct xb_problem *problem = &problems->item[i];
-		const struct xb_interface *item = problem->interface;
-		const char *name = item ? interface_name(item) : NULL;
-
-		json_array_append_new(details, json_pack("{s:s,s:s*,s:s}", "kind",
-							 xb_problem_name(problem->kind),
-							 "interface", name, "text", problem->text));
-	}
-	return details;
-}
-
 /* Filtered until the trial ends, unless somebody commits it. */
 static bool is_tried(const struct xb_health *health, const struct xb_interface *item)
 {
@@ -99,7 +75,7 @@ static void print_proof(const struct xb_interface *item)
 
 static json_t *interface_json(const struct xb_health *health, const struct xb_interface *item)
 {
-	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", interface_name(item), "wanted",
+	json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "name", display_wanted(item), "wanted",
 				wanted_mode(item), "state", xb_interface_state(item), "mode",
 				mode_now(item));
 
@@ -233,13 +209,13 @@ static int answer_json(const struct cli *cli, const struct xb_health *health)
 			  "f,s:I,s:I,s:o}",
 			  "ok", !exit_code(health), "problems",
 			  display_problems_json(&health->problems), "problem_details",
-			  details_json(&health->problems), "trial", trial_json(health), "policy",
-			  xb_policy_name(meta->policy), "admits_known", meta->admits_known,
-			  "confirm", !meta->unconfirmed, "known", known_json(health), "ports",
-			  xb_all_ports_json(meta->ports), "answer_limit",
-			  (json_int_t)meta->answer_limit, "interfaces", interfaces_json(health),
-			  "generation", generation_json(&health->filter), "lists",
-			  display_lists_json(store), "limits",
+			  display_problem_details_json(&health->problems), "trial",
+			  trial_json(health), "policy", xb_policy_name(meta->policy),
+			  "admits_known", meta->admits_known, "confirm", !meta->unconfirmed,
+			  "known", known_json(health), "ports", xb_all_ports_json(meta->ports),
+			  "answer_limit", (json_int_t)meta->answer_limit, "interfaces",
+			  interfaces_json(health), "generation", generation_json(&health->filter),
+			  "lists", display_lists_json(store), "limits",
 			  xb_limit_figures_json(health->limits), "listed",
 			  listed_json(&meta->totals), "allowlist", allowlist_json(store), "fpr",
 			  xb_meta_rate(meta), "sequence", (json_int_t)meta->sequence, "expired",
@@ -435,7 +411,7 @@ static void print_interfaces(const struct xb_health *health)
 
 		if (!is_told(health, item))
 			continue;
-		printf("%-11s %s (mode %s, %s%s)\n", interface_name(item), xb_interface_state(item),
+		printf("%-11s %s (mode %s, %s%s)\n", display_wanted(item), xb_interface_state(item),
 		       mode_now(item), is_tried(health, item) ? "on trial" : "wanted ",
 		       is_tried(health, item) ? "" : wanted_mode(item));
 		print_proof(item);
