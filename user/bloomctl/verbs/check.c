@@ -227,7 +227,7 @@ static const struct option_spec options[] = {
 	{.name = "policy",
 	 .value = "enforce|monitor|allow-only",
 	 .id = 'p',
-	 .help = "the policy that should be in force; without it, any but monitor"},
+	 .help = "the one that should be in force; else any but monitor"},
 	{.name = "nagios", .id = 'n', .help = "answer as a plugin of Nagios or Icinga"},
 	{0},
 };
