@@ -63,6 +63,7 @@ t_policy()
 	exits 3 check --policy enforce
 	says '^the policy is monitor, and not enforce$'
 	exits 2 check --nagios
+	exits 0 commit
 	exits 0 policy enforce
 	is_silent --policy enforce
 	exits 3 -j check --policy allow-only
