@@ -334,16 +334,20 @@ static int is_state(const struct dirent *entry)
 	return feed_of_file(entry->d_name, name);
 }
 
-static void read_one(const char *state, const char *file, struct xb_feed_state *feed)
+/* Returns whether there is one: it may have been removed meanwhile. */
+static bool read_one(const char *state, const char *file, struct xb_feed_state *feed)
 {
 	char name[XB_FEED_NAME_MAX + 1] = "";
+	int error;
 
 	feed_of_file(file, name);
-	if (!xb_feed_state_read(state, name, feed))
-		return;
+	error = xb_feed_state_read(state, name, feed);
+	if (!error || error == -ENOENT)
+		return !error;
 	snprintf(feed->outcome, sizeof(feed->outcome), "unreadable");
 	snprintf(feed->message, sizeof(feed->message), "%.255s", xb_error_message());
 	xb_error_clear();
+	return true;
 }
 
 int xb_feed_states_read(const char *state, struct xb_feed_state **feeds, size_t *count)
@@ -361,8 +365,8 @@ int xb_feed_states_read(const char *state, struct xb_feed_state **feeds, size_t 
 		return xb_system_error(errno, "cannot read the states of feeds");
 	*feeds = calloc((size_t)found + 1, sizeof(**feeds));
 	for (int i = 0; i < found; i++) {
-		if (*feeds)
-			read_one(state, files[i]->d_name, &(*feeds)[(*count)++]);
+		if (*feeds && read_one(state, files[i]->d_name, &(*feeds)[*count]))
+			++*count;
 		free(files[i]);
 	}
 	free(files);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Feeds: which lists from the network are refused; of their states, what is written is read again,
  * and what is damaged does no harm. */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -304,6 +306,39 @@ TEST_WITH(all_are_found, make, clear)
 	assert_string_equal(feeds[1].name, "bad");
 	assert_string_equal(feeds[1].outcome, "unreadable");
 	assert_string_equal(feeds[2].name, "two");
+	free(feeds);
+}
+
+static const char *removed; /* once the directory has been read */
+
+int scandirat(int directory_fd, const char *path, struct dirent ***files,
+	      int (*wanted)(const struct dirent *),
+	      int (*order)(const struct dirent **, const struct dirent **))
+{
+	int (*next)(int, const char *, struct dirent ***, int (*)(const struct dirent *),
+		    int (*)(const struct dirent **, const struct dirent **)) =
+		dlsym(RTLD_NEXT, "scandirat");
+	int count = next(directory_fd, path, files, wanted, order);
+
+	if (removed)
+		xb_feed_state_remove(directory, removed);
+	return count;
+}
+
+TEST_WITH(one_that_goes_meanwhile_is_none, make, clear)
+{
+	struct xb_feed_state feed = example(), *feeds;
+	size_t count;
+
+	strcpy(feed.name, "one");
+	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
+	strcpy(feed.name, "two");
+	assert_int_equal(xb_feed_state_write(directory, &feed), 0);
+	removed = "one";
+	assert_int_equal(xb_feed_states_read(directory, &feeds, &count), 0);
+	removed = NULL;
+	assert_int_equal(count, 1);
+	assert_string_equal(feeds[0].name, "two");
 	free(feeds);
 }
 
