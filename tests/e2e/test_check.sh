@@ -45,7 +45,10 @@ t_nothing_is_attached()
 	only_says '^no interface is attached, so nothing is filtered; `bloomctl attach INTERFACE` filters one$'
 	exits 2 check --nagios
 	says '^XDP-BLOOM CRITICAL: no interface is attached, .* \| interfaces=0 listed=0$'
-	exits 0 attach x0
+	# What is tried is filtered, though not yet wanted.
+	exits 0 attach x0 --rollback 60
+	is_silent
+	exits 0 commit
 	is_silent
 	# The wish stays, and the interface is gone.
 	ip -n "$server" link del x0

@@ -83,16 +83,6 @@ static void check_room(const struct cli *cli, struct xb_problems *problems)
 			       cli->paths.state, room >> 20, least >> 20);
 }
 
-static void look(const struct cli *cli, const struct wish *wish, struct xb_health *health)
-{
-	if (!health->store.wanted_count)
-		xb_problem_add(&health->problems, XB_PROBLEM_NOTHING_WANTED, NULL,
-			       "no interface is attached, so nothing is filtered");
-	check_policy(wish, health);
-	check_fetching(cli, &health->problems);
-	check_room(cli, &health->problems);
-}
-
 static size_t count_filtered(const struct xb_interfaces *all)
 {
 	size_t count = 0;
@@ -100,6 +90,16 @@ static size_t count_filtered(const struct xb_interfaces *all)
 	for (size_t i = 0; i < all->count; i++)
 		count += all->item[i].now.ifindex && all->item[i].hold == XB_HOLD_OURS;
 	return count;
+}
+
+static void look(const struct cli *cli, const struct wish *wish, struct xb_health *health)
+{
+	if (!health->store.wanted_count && !count_filtered(&health->interfaces))
+		xb_problem_add(&health->problems, XB_PROBLEM_NOTHING_WANTED, NULL,
+			       "no interface is attached, so nothing is filtered");
+	check_policy(wish, health);
+	check_fetching(cli, &health->problems);
+	check_room(cli, &health->problems);
 }
 
 static uint64_t count_listed(const struct xb_totals *totals)
