@@ -5,6 +5,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_endian.h>
 #include <linux/if_ether.h>
+#include <linux/ipv6.h>
+#include <xdp_bloom/layout.h>
 #include "draws.bpf.h"
 
 struct {
@@ -38,6 +40,28 @@ SEC("xdp")
 int pass_all(struct xdp_md *ctx __attribute__((unused)))
 {
 	return XDP_PASS;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1000000);
+	__type(key, struct xb_allow6_key);
+	__type(value, __u32);
+} listed SEC(".maps");
+
+/* What an XDP program with the kernel's own map for prefixes takes at least. */
+SEC("xdp")
+int drop_listed6(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct ipv6hdr *header = data + sizeof(struct ethhdr);
+	struct xb_allow6_key key = {.length = 128};
+
+	if ((void *)(header + 1) > end || *(__be16 *)(data + 12) != bpf_htons(ETH_P_IPV6))
+		return XDP_PASS;
+	__builtin_memcpy(key.address, &header->saddr, sizeof(key.address));
+	return bpf_map_lookup_elem(&listed, &key) ? XDP_DROP : XDP_PASS;
 }
 
 SEC("xdp")

@@ -2,11 +2,11 @@
 /*
  * bench_paths 4|6 BYTES PERCENT ENTRIES|FILE: sends frames of so many bytes, of whose sources so
  * many percent are listed: among the first ENTRIES addresses of bench_addresses, or in a prefix of
- * FILE (IPv4, one a line). For each line "IFACE MAC FIRST COUNT" of the input, it sends COUNT of
- * them, from the FIRST of a fixed order on, out of IFACE to this MAC as fast as they can be made,
- * and prints a line with one JSON object: how many were sent, how many of these were listed,
- * nanoseconds a frame, of the generator alone and of all. COUNT is in batches of 64. Runs in the
- * namespace of IFACE.
+ * FILE (one a line, of that family). For each line "IFACE MAC FIRST COUNT" of the input, it sends
+ * COUNT of them, from the FIRST of a fixed order on, out of IFACE to this MAC as fast as they can
+ * be made, and prints a line with one JSON object: how many were sent, how many of these were
+ * listed, nanoseconds a frame, of the generator alone and of all. COUNT is in batches of 64. Runs
+ * in the namespace of IFACE.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

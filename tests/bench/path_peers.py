@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What packets come by on the whole path: the filter that ships, its peers, and the limits."""
+import ipaddress
 import json
 import os
 import re
@@ -301,7 +302,32 @@ class XdpFilter(Subject):
         shutil.rmtree(self.pins, ignore_errors=True)
 
 
+class Trie(Subject):
+    """An XDP program that asks the kernel's map for prefixes, and does nothing else."""
+    key, name = "lpm_trie", "XDP with an LPM trie"
+
+    def __init__(self, place, scratch):
+        super().__init__(place, scratch)
+        self.pins = os.path.join(scratch.pins, "trie")
+
+    def load(self, workload):
+        need("bpftool")
+        self.place.inside("bpftool", "prog", "loadall", LIMITS, self.pins, "pinmaps", self.pins)
+        path = self.scratch.path("trie")
+        with open(path, "w") as out, open(workload.plain) as lines:
+            for net in map(ipaddress.ip_network, map(str.strip, lines)):
+                out.write("map update pinned %s/listed key %s value 1 0 0 0\n" % (
+                    self.pins, " ".join(map(str, net.prefixlen.to_bytes(4, "little") + net.network_address.packed))))
+        self.place.inside("bpftool", "batch", "file", path, timeout=LOADED_WITHIN)
+        os.unlink(path)
+        self.place.inside("bpftool", "net", "attach", "xdpdrv", "pinned", os.path.join(self.pins, "drop_listed6"), "dev", FAR)
+
+    def end(self):
+        shutil.rmtree(self.pins, ignore_errors=True)
+
+
 # Limits of listed and of clean traffic first, then what ships, then peers.
 SUBJECTS = (DropAll, PassAll, Nothing, Filter, NftIngress, NftPrerouting, NftAll, Ipset, IptablesAll, XdpFilter)
+SHAPED = tuple(kind for kind in SUBJECTS if kind is not XdpFilter) + (Trie,)  # of IPv6 prefixes
 ALONE = (DropAll, PassAll, Filter)  # where peers do not take part
 LIMITED = (DropAll, LimitFilter, HashLimit, NftMeter)  # of a flood from sources that are over a limit

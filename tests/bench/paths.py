@@ -11,7 +11,8 @@ import subprocess
 import time
 
 import path_peers as peers
-from rig import K, MILLION, ROOT, Failed, Samples, amount_of, attempt, goal, median, program, say
+from costs import COUNTRIES
+from rig import K, MILLION, ROOT, Failed, Samples, amount_of, attempt, goal, median, program, run, say
 
 CLEAN, MIXED, LISTED = 0, 10, 100  # percent of the packets
 SHARES = {CLEAN: "clean", LISTED: "listed", MIXED: "10 % listed"}
@@ -58,6 +59,15 @@ class Workload:
             os.unlink(self.plain)
 
 
+def given(entries, source, scratch, **how):
+    """A list that is there."""
+    workload = Workload(len(entries), source=source, prefixes=any("/" in entry for entry in entries), **how)
+    workload.plain = scratch.path("paths-" + source.replace(" ", "-"))
+    with open(workload.plain, "w") as out:
+        out.writelines(entry + "\n" for entry in entries)
+    return workload
+
+
 def real(name, scratch):
     """A published list, an IPv4 prefix a line; None if it is not there."""
     path = os.path.join(DATA, name)
@@ -65,11 +75,13 @@ def real(name, scratch):
         return None
     with open(path) as lines:
         entries = sorted({line.split()[0] for line in lines if line.strip() and not line.startswith("#")})
-    workload = Workload(len(entries), source=name.rsplit(".", 1)[0], prefixes=any("/" in entry for entry in entries))
-    workload.plain = scratch.path("paths-" + name)
-    with open(workload.plain, "w") as out:
-        out.writelines(entry + "\n" for entry in entries)
-    return workload
+    return given(entries, name.rsplit(".", 1)[0], scratch)
+
+
+def shaped(prefixes, name, scratch):
+    """IPv6 prefixes of the lengths that lists of countries have, in as many /16s."""
+    return given(run(program("bench_addresses"), "--countries", str(prefixes)).split(), "shape of " + name, scratch, family=6,
+                 subjects=peers.SHAPED)
 
 
 def workloads(scratch, quick, report):
@@ -77,6 +89,7 @@ def workloads(scratch, quick, report):
         report["skipped"].append("whole path: all but 100k random IPv4 addresses and 64 bytes (--quick)")
         return [Workload(100 * K)]
     found = [Workload(K), Workload(100 * K), Workload(MILLION), Workload(100 * K, family=6), Workload(100 * K, size=1500)]
+    found += [shaped(prefixes, name, scratch) for prefixes, name in COUNTRIES]
     for name in ("ipsum.txt", "firehol-level1.netset"):
         workload = real(name, scratch)
         if workload:

@@ -15,7 +15,7 @@ struct sources {
 	uint64_t seed;
 };
 
-/* Of a file with an IPv4 prefix a line. */
+/* Of a file with a prefix a line, all of one family. */
 static inline void sources_read(struct sources *sources, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -74,13 +74,42 @@ static inline uint32_t source_clean(struct sources *sources)
 		       : address;
 }
 
+/* The address that the random bits make in the first so many bits of the entry. Returns whether
+ * nothing covers it. */
+static inline bool unlisted_beside(const struct oracle *oracle, struct xb_entry *entry,
+				   uint8_t length, uint64_t bits)
+{
+	entry->hi = entry->hi >> (64 - length) << (64 - length) | bits >> length;
+	entry->lo = address_mix(bits);
+	entry->length = 128;
+	return !oracle_covers(oracle, entry);
+}
+
+/* Not listed, and in a /16 in which something is: where lists of countries are asked most. */
+static inline struct xb_entry entry6_clean(struct sources *sources)
+{
+	struct xb_entry found;
+
+	do
+		found = sources->of_file[sources_draw(sources) % sources->entries];
+	while (found.length <= 16 ||
+	       !unlisted_beside(&sources->oracle, &found, 16, sources_draw(sources)));
+	return found;
+}
+
 static inline void source6(struct sources *sources, bool listed, uint64_t address[2])
 {
-	uint32_t number = ADDRESSES_CLEAN + sources->drawn++;
+	uint32_t number = listed ? (uint32_t)(sources_draw(sources) % sources->entries)
+				 : ADDRESSES_CLEAN + sources->drawn++;
+	struct xb_entry found;
 
-	if (listed)
-		number = (uint32_t)(sources_draw(sources) % sources->entries);
 	address6_number(number, address);
+	if (!sources->of_file)
+		return;
+	found = listed ? oracle_address_in(&sources->seed, &sources->of_file[number])
+		       : entry6_clean(sources);
+	address[0] = htobe64(found.hi);
+	address[1] = htobe64(found.lo);
 }
 
 #endif

@@ -18,11 +18,11 @@
 #include "base/paths.h"
 #include "bench/lists.h"
 #include "bench/question.h"
+#include "bench/sources.h"
 #include "filter/build.h"
 #include "model/reason.h"
 #include "store/store.h"
 #include "support/mapbytes.h"
-#include "support/oracle.h"
 
 #include "measure.skel.h" /* behind the structures it names */
 
@@ -287,13 +287,8 @@ static void fill_unlisted6(uint32_t table, const struct xb_contents *keys, bool 
 		struct xb_entry entry = keys->net6[address_mix(number) % keys->net6_count];
 		uint64_t rest = address_mix(~number);
 
-		if (entry.length == SHORTEST || (below && entry.length <= XB_PREFIX6_LENGTH))
-			continue;
-		entry.hi = below ? entry.hi >> 32 << 32 | rest >> 32
-				 : entry.hi >> 48 << 48 | rest >> 16;
-		entry.lo = address_mix(rest);
-		entry.length = 128;
-		if (oracle_covers(&oracle, &entry))
+		if (entry.length == SHORTEST || (below && entry.length <= XB_PREFIX6_LENGTH) ||
+		    !unlisted_beside(&oracle, &entry, below ? 32 : 16, rest))
 			continue;
 		address[2 * found] = htobe64(entry.hi);
 		address[2 * found + 1] = htobe64(entry.lo);
