@@ -118,6 +118,24 @@ t_room_and_damage()
 	says '^XDP-BLOOM UNKNOWN: '
 }
 
+# However much there is.
+t_status_fits_a_screen()
+{
+	local one
+
+	for one in {1..40}; do echo "add 192.0.2.$one --list list$one"; done >"$T/batch"
+	exits 0 batch "$T/batch"
+	for one in {1..15}; do exits 0 limit add limit$one --to udp/$one --rate 1/s; done
+	exits 3 check
+	exits 1 status
+	[[ $(wc -l <"$T/out") -eq 25 ]] || fail "$(cat "$T/out")"
+	says '^  and [0-9]+ more lists: `bloomctl -p status`$'
+	says '^  and [0-9]+ more limits: `bloomctl limit list`$'
+	says '^NOTHING IS FILTERED'
+	# Each of the shown, and the number of the others, are all.
+	[[ $(($(grep -c '^  list[0-9]' "$T/out") + $(sed -n 's/^  and \([0-9]*\) more lists.*/\1/p' "$T/out"))) -eq 40 ]] || fail "$(cat "$T/out")"
+}
+
 # As systemd would run it: it takes one percent of two, and one dollar.
 t_mail_of_a_unit()
 {

@@ -159,10 +159,10 @@ static void print_trial(const struct ontrial *ontrial, const char *name)
 	const struct xb_limit *added = ontrial_limit_added(ontrial);
 
 	if (added && !strcmp(added->name, name)) {
-		ontrial_print(ontrial->left, "no such limit");
+		ontrial_print(stdout, ontrial->left, "no such limit");
 	} else if (ontrial_limit_deleted(ontrial, name)) {
 		fputs(" deleted", stdout);
-		ontrial_print(ontrial->left, "there again");
+		ontrial_print(stdout, ontrial->left, "there again");
 	}
 }
 

@@ -89,12 +89,12 @@ bool ontrial_limit_deleted(const struct ontrial *ontrial, const char *name)
 	       !strcmp(request->limit_del, name);
 }
 
-void ontrial_print(uint64_t left, const char *afterwards)
+void ontrial_print(FILE *out, uint64_t left, const char *afterwards)
 {
 	char until[32];
 
-	printf(" (on trial until %s, then %s)",
-	       xb_time_format((uint64_t)((uint64_t)time(NULL) + left), until), afterwards);
+	fprintf(out, " (on trial until %s, then %s)",
+		xb_time_format((uint64_t)((uint64_t)time(NULL) + left), until), afterwards);
 }
 
 json_t *ontrial_json(const struct ontrial *ontrial, const char *key, const char *word)

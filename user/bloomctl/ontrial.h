@@ -3,6 +3,8 @@
 #ifndef XB_CLI_ONTRIAL_H
 #define XB_CLI_ONTRIAL_H
 
+#include <stdio.h>
+
 #include "bloomctl/cli.h"
 #include "store/store.h"
 #include "store/trialrecord.h"
@@ -38,7 +40,7 @@ const struct xb_limit *ontrial_limit_added(const struct ontrial *ontrial);
 bool ontrial_limit_deleted(const struct ontrial *ontrial, const char *name);
 
 /* " (on trial until TIME, then AFTERWARDS)" */
-void ontrial_print(uint64_t left, const char *afterwards);
+void ontrial_print(FILE *out, uint64_t left, const char *afterwards);
 
 /* {KEY: WORD, "seconds_left": N} */
 json_t *ontrial_json(const struct ontrial *ontrial, const char *key, const char *word);

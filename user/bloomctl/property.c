@@ -35,7 +35,8 @@ static void print_answer(const struct answer *answer, const struct ontrial *ontr
 {
 	fputs(answer->ontrial ? answer->ontrial : answer->stored, stdout);
 	if (answer->ontrial)
-		ontrial_print(ontrial->left, answer->stored ? answer->stored : "no such list");
+		ontrial_print(stdout, ontrial->left,
+			      answer->stored ? answer->stored : "no such list");
 	putchar('\n');
 }
 

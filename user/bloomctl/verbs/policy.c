@@ -30,7 +30,7 @@ static int answer(const struct cli *cli, struct xb_txn *txn, const struct ontria
 		return cli_done(EXIT_DONE);
 	}
 	fputs(xb_policy_name(ontrial->policy), stdout);
-	ontrial_print(ontrial->left, name);
+	ontrial_print(stdout, ontrial->left, name);
 	putchar('\n');
 	return cli_done(EXIT_DONE);
 }

@@ -2,8 +2,11 @@
 /* bloomctl status: what should be enforced, what is, and every difference by name. Changes nothing.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/error.h"
 #include "base/holder.h"
 #include "base/text.h"
 #include "bloomctl/advice.h"
@@ -60,7 +63,7 @@ static bool is_proven(const struct xb_interface *item)
 	return item->view.calls == XB_CALLS_SEEN;
 }
 
-static void print_proof(const struct xb_interface *item)
+static void print_proof(FILE *out, const struct xb_interface *item)
 {
 	char since[XB_TIME_TEXT];
 
@@ -68,9 +71,9 @@ static void print_proof(const struct xb_interface *item)
 		return;
 	xb_time_format(item->view.seen, since);
 	if (item->view.ever)
-		printf("  no packets seen since %s\n", since);
+		fprintf(out, "  no packets seen since %s\n", since);
 	else
-		printf("  no packets seen since it was attached, %s\n", since);
+		fprintf(out, "  no packets seen since it was attached, %s\n", since);
 }
 
 static json_t *interface_json(const struct xb_health *health, const struct xb_interface *item)
@@ -228,39 +231,40 @@ static unsigned long long keys(uint64_t count)
 	return count;
 }
 
-static void print_filter(const struct xb_filterview *filter)
+static void print_filter(FILE *out, const struct xb_health *health)
 {
+	const struct xb_filterview *filter = &health->filter;
 	const struct xb_params *params = &filter->params;
 
 	if (!filter->known)
 		return;
-	printf("filter      program %u, false-positive rate %s per packet%s\n", filter->program,
-	       XB_NUMBER(filter->rate),
-	       params->confirm ? ", then confirmed exactly"
-			       : "; not confirmed: wrong hits are dropped too");
+	fprintf(out, "filter      program %u, false-positive rate %s per packet%s\n",
+		filter->program, XB_NUMBER(filter->rate),
+		params->confirm ? ", then confirmed exactly"
+				: "; not confirmed: wrong hits are dropped too");
 	if (params->host4.blocks)
-		printf("  IPv4      %llu of %llu addresses, %s\n", keys(filter->host4_keys),
-		       keys(params->host4.capacity),
-		       cli_bytes(xb_map_bytes(XB_MAP_HOST4, params) +
-				 xb_map_bytes(XB_MAP_CONFIRM4, params)));
+		fprintf(out, "  IPv4      %llu of %llu addresses, %s\n", keys(filter->host4_keys),
+			keys(params->host4.capacity),
+			cli_bytes(xb_map_bytes(XB_MAP_HOST4, params) +
+				  xb_map_bytes(XB_MAP_CONFIRM4, params)));
 	if (params->prefix4)
-		printf("  IPv4      prefixes, %s\n",
-		       cli_bytes(xb_map_bytes(XB_MAP_PREFIX4, params)));
+		fprintf(out, "  IPv4      prefixes, %s\n",
+			cli_bytes(xb_map_bytes(XB_MAP_PREFIX4, params)));
 	if (params->net6.blocks)
-		printf("  IPv6      %llu of %llu prefixes, %s and %s of lengths\n",
-		       keys(filter->net6_keys), keys(params->net6.capacity),
-		       cli_bytes(xb_map_bytes(XB_MAP_NET6, params) +
-				 xb_map_bytes(XB_MAP_CONFIRM6, params)),
-		       cli_bytes(xb_maps_lengths_bytes(params)));
+		fprintf(out, "  IPv6      %llu of %llu prefixes, %s and %s of lengths\n",
+			keys(filter->net6_keys), keys(params->net6.capacity),
+			cli_bytes(xb_map_bytes(XB_MAP_NET6, params) +
+				  xb_map_bytes(XB_MAP_CONFIRM6, params)),
+			cli_bytes(xb_maps_lengths_bytes(params)));
 	if (params->names.blocks)
-		printf("  domains   %llu of %llu, %s\n", keys(filter->names_keys),
-		       keys(params->names.capacity),
-		       cli_bytes(xb_map_bytes(XB_MAP_NAMES, params) +
-				 xb_map_bytes(XB_MAP_CONFIRM_NAMES, params)));
-	printf("  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
+		fprintf(out, "  domains   %llu of %llu, %s\n", keys(filter->names_keys),
+			keys(params->names.capacity),
+			cli_bytes(xb_map_bytes(XB_MAP_NAMES, params) +
+				  xb_map_bytes(XB_MAP_CONFIRM_NAMES, params)));
+	fprintf(out, "  counters  %s\n", cli_bytes(xb_generation_file_bytes(params)));
 }
 
-static void print_policy(const struct xb_health *health)
+static void print_policy(FILE *out, const struct xb_health *health)
 {
 	static const char *const meanings[] = {
 		[XB_POLICY_ENFORCE] = "what is listed is dropped",
@@ -271,87 +275,100 @@ static void print_policy(const struct xb_health *health)
 	uint32_t policy = health->policy, stored = health->store.meta.policy;
 	bool known = policy == XB_POLICY_ALLOW_ONLY && health->filter.params.admits_known;
 
-	printf("policy      %s%s%s", xb_policy_name(policy),
-	       policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
-	       known ? "ALL BUT WHAT IS LISTED, ALLOWED OR KNOWN IS DROPPED"
-	       : policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy]
-						: "");
+	fprintf(out, "policy      %s%s%s", xb_policy_name(policy),
+		policy <= XB_POLICY_ALLOW_ONLY ? ": " : "",
+		known ? "ALL BUT WHAT IS LISTED, ALLOWED OR KNOWN IS DROPPED"
+		: policy <= XB_POLICY_ALLOW_ONLY ? meanings[policy]
+						 : "");
 	if (policy != stored)
-		ontrial_print(health->trial_left, xb_policy_name(stored));
-	putchar('\n');
+		ontrial_print(out, health->trial_left, xb_policy_name(stored));
+	fputc('\n', out);
 }
 
 /* Only what is not the default. */
-static void print_ports(struct xb_name_ports ports)
+static void print_ports(FILE *out, const struct xb_health *health)
 {
+	struct xb_name_ports ports = health->store.meta.ports;
 	static const struct xb_name_ports usual = {.dns = {XB_DNS_PORT}};
 	char text[XB_PORTS_TEXT];
 
 	if (!memcmp(&ports, &usual, sizeof(ports)))
 		return;
-	printf("ports      ");
+	fprintf(out, "ports      ");
 	for (enum xb_carrier carrier = 0; carrier < XB_CARRIERS; carrier++)
-		printf(" %s %s", xb_carrier_name(carrier),
-		       xb_ports_format(xb_ports_of(&ports, carrier), text));
-	putchar('\n');
+		fprintf(out, " %s %s", xb_carrier_name(carrier),
+			xb_ports_format(xb_ports_of(&ports, carrier), text));
+	fputc('\n', out);
 }
 
-static void print_limit(uint32_t limit)
+static void print_answer_limit(FILE *out, const struct xb_health *health)
 {
+	uint32_t limit = health->store.meta.answer_limit;
+
 	if (!limit)
-		puts("limit       off: any number of answers");
+		fputs("limit       off: any number of answers\n", out);
 	else if (limit != XB_ANSWER_LIMIT)
-		printf("limit       %u answers a second on each CPU\n", limit);
+		fprintf(out, "limit       %u answers a second on each CPU\n", limit);
 }
 
-static void print_trial(const struct xb_health *health)
+static void print_trial(FILE *out, const struct xb_health *health)
 {
 	char command[256];
 
 	if (!health->trial_left)
 		return;
 	xb_request_command(&health->store.trial.request, command, sizeof(command));
-	printf("TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n", command,
-	       keys(health->trial_left));
+	fprintf(out, "TRIAL       `%s` goes back in %llu seconds; `bloomctl commit` keeps it\n",
+		command, keys(health->trial_left));
 }
 
-static void print_refused(uint32_t kinds)
+static void print_allowed(FILE *out, const struct xb_health *health)
+{
+	const struct xb_storeview *store = &health->store;
+
+	fprintf(out, "allowed     %llu entries by hand, %llu automatically\n", keys(store->manual),
+		keys(store->automatic_count));
+}
+
+static void print_automatic(FILE *out, const struct xb_health *health)
+{
+	const struct xb_storeview *store = &health->store;
+
+	for (size_t i = 0; i < store->automatic_count; i++)
+		fprintf(out, "  %-25s %-10s %s\n", store->automatic[i].entry,
+			store->automatic[i].kind, store->automatic[i].why);
+}
+
+static void print_refused(FILE *out, const struct xb_health *health)
 {
 	const char *before = "  refused  ";
 
 	for (enum xb_lifeline_kind kind = 0; kind < XB_LIFELINE_KINDS; kind++)
-		if (kinds >> kind & 1) {
-			printf("%s %s", before, xb_lifeline_name(kind));
+		if (health->store.meta.refused >> kind & 1) {
+			fprintf(out, "%s %s", before, xb_lifeline_name(kind));
 			before = "";
 		}
 	if (!*before)
-		putchar('\n');
+		fputc('\n', out);
 }
 
-static void print_allowlist(const struct xb_storeview *store)
+static void print_reader(FILE *out, const struct xb_health *health)
 {
-	printf("allowed     %llu entries by hand, %llu automatically\n", keys(store->manual),
-	       keys(store->automatic_count));
-	for (size_t i = 0; i < store->automatic_count; i++)
-		printf("  %-25s %-10s %s\n", store->automatic[i].entry, store->automatic[i].kind,
-		       store->automatic[i].why);
-	print_refused(store->meta.refused);
-}
-
-static void print_reader(const struct xb_reader *reader)
-{
+	const struct xb_reader *reader = &health->store.reader;
 	char text[256];
 
 	if (reader->behind)
-		printf("reader      %s holds a state of the store that is %llu transactions old: "
-		       "until it "
-		       "ends, the file grows with each change, up to %zu GiB\n",
-		       xb_process_describe((uint32_t)reader->process, text, sizeof(text)),
-		       keys(reader->behind), XB_STORE_BYTES >> 30);
+		fprintf(out,
+			"reader      %s holds a state of the store that is %llu transactions old: "
+			"until it "
+			"ends, the file grows with each change, up to %zu GiB\n",
+			xb_process_describe((uint32_t)reader->process, text, sizeof(text)),
+			keys(reader->behind), XB_STORE_BYTES >> 30);
 }
 
-static void print_lists(const struct xb_storeview *store)
+static void print_lists(FILE *out, const struct xb_health *health)
 {
+	const struct xb_storeview *store = &health->store;
 	bool first = true;
 
 	for (size_t i = 0; i < store->list_count; i++) {
@@ -361,48 +378,50 @@ static void print_lists(const struct xb_storeview *store)
 		if (xb_list_is_auto(list))
 			continue;
 		if (first)
-			puts("lists");
+			fputs("lists\n", out);
 		first = false;
-		printf("  %-9s %llu entries", list->name, keys(list->members));
+		fprintf(out, "  %-9s %llu entries", list->name, keys(list->members));
 		if (list->exceptions)
-			printf(" (%llu exceptions)", keys(list->exceptions));
+			fprintf(out, " (%llu exceptions)", keys(list->exceptions));
 		if (list->verdict)
-			printf(", %s: %s", list->verdict == XB_DOMAIN_COUNT ? "verdict" : "domains",
-			       xb_domain_verdict_name(list->verdict));
+			fprintf(out, ", %s: %s",
+				list->verdict == XB_DOMAIN_COUNT ? "verdict" : "domains",
+				xb_domain_verdict_name(list->verdict));
 		if (list->scope)
-			printf(", scope: %s", xb_scope_format(list->scope, scope));
-		putchar('\n');
+			fprintf(out, ", scope: %s", xb_scope_format(list->scope, scope));
+		fputc('\n', out);
 	}
 }
 
 /* What known sources may send, if that is another amount. remembers: there can be any. */
-static void print_known_may(const struct xb_limit *limit, bool remembers)
+static void print_known_may(FILE *out, const struct xb_limit *limit, bool remembers)
 {
 	char text[XB_LIMIT_KNOWN_TEXT];
 
 	if (limit->known != 1)
-		printf(", known sources: %s%s", xb_limit_format_known(limit, text),
-		       remembers ? "" : ", but NOBODY IS KNOWN");
+		fprintf(out, ", known sources: %s%s", xb_limit_format_known(limit, text),
+			remembers ? "" : ", but NOBODY IS KNOWN");
 }
 
-static void print_limits(const struct xb_limit_figures *limits, bool remembers)
+static void print_limits(FILE *out, const struct xb_health *health)
 {
+	const struct xb_limit_figures *limits = health->limits;
 	char text[XB_LIMIT_TEXT];
 
 	if (limits->count)
-		puts("limits");
+		fputs("limits\n", out);
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct xb_limit_figure *figure = &limits->item[i];
 
-		printf("  %-9s %s, over it: %s, %llu packets", figure->limit.name,
-		       xb_limit_describe(&figure->limit, text), xb_limit_over(&figure->limit),
-		       keys(figure->over.packets));
-		print_known_may(&figure->limit, remembers);
-		putchar('\n');
+		fprintf(out, "  %-9s %s, over it: %s, %llu packets", figure->limit.name,
+			xb_limit_describe(&figure->limit, text), xb_limit_over(&figure->limit),
+			keys(figure->over.packets));
+		print_known_may(out, &figure->limit, health->store.known.on);
+		fputc('\n', out);
 	}
 }
 
-static void print_interfaces(const struct xb_health *health)
+static void print_interfaces(FILE *out, const struct xb_health *health)
 {
 	const struct xb_interfaces *all = &health->interfaces;
 
@@ -411,57 +430,147 @@ static void print_interfaces(const struct xb_health *health)
 
 		if (!is_told(health, item))
 			continue;
-		printf("%-11s %s (mode %s, %s%s)\n", display_wanted(item), xb_interface_state(item),
-		       mode_now(item), is_tried(health, item) ? "on trial" : "wanted ",
-		       is_tried(health, item) ? "" : wanted_mode(item));
-		print_proof(item);
+		fprintf(out, "%-11s %s (mode %s, %s%s)\n", display_wanted(item),
+			xb_interface_state(item), mode_now(item),
+			is_tried(health, item) ? "on trial" : "wanted ",
+			is_tried(health, item) ? "" : wanted_mode(item));
+		print_proof(out, item);
 	}
 	if (!health->store.wanted_count && !count_told(health))
-		puts("NOTHING IS FILTERED: no interface is attached; `bloomctl attach INTERFACE` "
-		     "filters one");
+		fputs("NOTHING IS FILTERED: no interface is attached; `bloomctl attach INTERFACE` "
+		      "filters one\n",
+		      out);
 }
 
-static void print_problems(const struct xb_problems *problems)
+static void print_problems(FILE *out, const struct xb_health *health)
 {
+	const struct xb_problems *problems = &health->problems;
 	char text[ADVICE_TEXT];
 
 	for (size_t i = 0; i < problems->count; i++)
-		printf("PROBLEM     %s\n", advice_for(&problems->item[i], text));
+		fprintf(out, "PROBLEM     %s\n", advice_for(&problems->item[i], text));
 }
 
-static void print_known(const struct xb_health *health)
+static void print_known(FILE *out, const struct xb_health *health)
 {
 	if (health->store.known.on)
-		printf("known       about %.0f sources that have connected%s\n",
-		       health->known.sources,
-		       health->store.meta.admits_known ? ", which are admitted" : "");
+		fprintf(out, "known       about %.0f sources that have connected%s\n",
+			health->known.sources,
+			health->store.meta.admits_known ? ", which are admitted" : "");
 }
 
-static int answer_text(const struct xb_health *health)
+static void print_listed(FILE *out, const struct xb_health *health)
 {
 	const struct xb_storeview *store = &health->store;
 	const struct xb_totals *totals = &store->meta.totals;
 
-	print_problems(&health->problems);
-	print_trial(health);
-	print_policy(health);
-	print_interfaces(health);
-	print_filter(&health->filter);
-	printf("listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes, %llu "
-	       "domains\n",
-	       keys(totals->host4), keys(totals->prefix4), keys(totals->net6), keys(totals->names));
+	fprintf(out,
+		"listed      %llu IPv4 addresses, %llu IPv4 prefixes, %llu IPv6 prefixes, %llu "
+		"domains\n",
+		keys(totals->host4), keys(totals->prefix4), keys(totals->net6),
+		keys(totals->names));
 	if (store->expired)
-		printf("expired     %llu entries, to be taken out by `bloomctl expire` or another "
-		       "command that writes\n",
-		       keys(store->expired));
-	print_ports(store->meta.ports);
-	print_limit(store->meta.answer_limit);
-	print_known(health);
-	print_allowlist(store);
-	print_lists(store);
-	print_limits(health->limits, health->store.known.on);
-	print_reader(&store->reader);
-	return cli_done(EXIT_DONE);
+		fprintf(out,
+			"expired     %llu entries, to be taken out by `bloomctl expire` or another "
+			"command that writes\n",
+			keys(store->expired));
+}
+
+/* All that people look at stands on a screen. */
+#define LINES 25
+
+/* more: what has so many lines that some of them may be left out; command: where they all are. */
+static const struct part {
+	void (*print)(FILE *out, const struct xb_health *health);
+	const char *more, *command;
+} parts[] = {
+	{print_problems, "problems", "check"},
+	{print_trial, NULL, NULL},
+	{print_policy, NULL, NULL},
+	{print_interfaces, "lines on interfaces", "-p status"},
+	{print_filter, NULL, NULL},
+	{print_listed, NULL, NULL},
+	{print_ports, NULL, NULL},
+	{print_answer_limit, NULL, NULL},
+	{print_known, NULL, NULL},
+	{print_allowed, NULL, NULL},
+	{print_automatic, "automatic entries", "allow list"},
+	{print_refused, NULL, NULL},
+	{print_lists, "lists", "-p status"},
+	{print_limits, "limits", "limit list"},
+	{print_reader, NULL, NULL},
+};
+#define PARTS ARRAY_SIZE(parts)
+
+struct shown {
+	char *text;
+	size_t lines, kept;
+};
+
+/* With the line that says how many are left out. */
+static size_t count_kept(const struct shown *shown)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < PARTS; i++)
+		count += shown[i].kept + (shown[i].kept < shown[i].lines);
+	return count;
+}
+
+/* The longest part; of problems only if no other one has more than two lines. */
+static struct shown *longest(struct shown *shown)
+{
+	struct shown *found = NULL;
+
+	for (size_t i = 1; i < PARTS; i++)
+		if (parts[i].more && (!found || shown[i].kept > found->kept))
+			found = &shown[i];
+	return found->kept > 2 || found->kept > shown[0].kept ? found : &shown[0];
+}
+
+static void print_shown(const struct part *part, const struct shown *shown)
+{
+	const char *end = shown->text;
+
+	for (size_t i = 0; i < shown->kept; i++)
+		end = strchr(end, '\n') + 1;
+	fwrite(shown->text, 1, (size_t)(end - shown->text), stdout);
+	if (shown->kept < shown->lines)
+		printf("  and %zu more %s: `bloomctl %s`\n", shown->lines - shown->kept, part->more,
+		       part->command);
+}
+
+static int render(const struct part *part, const struct xb_health *health, struct shown *shown)
+{
+	size_t size;
+	FILE *out = open_memstream(&shown->text, &size);
+
+	if (!out)
+		return xb_out_of_memory();
+	part->print(out, health);
+	if (fclose(out))
+		return xb_out_of_memory();
+	for (const char *at = shown->text; (at = strchr(at, '\n')); at++)
+		shown->lines++;
+	shown->kept = shown->lines;
+	return 0;
+}
+
+static int answer_text(const struct xb_health *health)
+{
+	struct shown shown[PARTS] = {0};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < PARTS; i++)
+		error = render(&parts[i], health, &shown[i]);
+	while (!error && count_kept(shown) > LINES)
+		longest(shown)->kept--;
+	for (size_t i = 0; i < PARTS; i++) {
+		if (!error)
+			print_shown(&parts[i], &shown[i]);
+		free(shown[i].text);
+	}
+	return error ? cli_fail() : cli_done(EXIT_DONE);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
