@@ -75,7 +75,7 @@ class Writer:
     def add_operands(self, line, command):
         if any(option.instead for option in command.options.values()) and self.dice.random() < 0.3:
             option = next(option for option in command.options.values() if option.instead)
-            return line.give(self.dice, option, None)
+            return line.give(self.dice, option, self.value_of(option) if option.value else None)
         operands = []
         for operand in command.operands:
             if operand.optional and self.dice.random() < 0.15:
@@ -234,7 +234,7 @@ class Writer:
                     line.put(self.dice, "--" + option.name, *([self.any_value(option)] if option.value else []))
             return "two of a choice"
         if instead and line.operands:
-            line.put(self.dice, "--" + instead[0].name)
+            line.put(self.dice, "--" + instead[0].name, *([self.any_value(instead[0])] if instead[0].value else []))
             return "--%s beside operands" % instead[0].name
         return None
 

@@ -41,6 +41,7 @@ KINDS = {
     "KEYS": (("0", "1000", "20000"), NUMBERS + ("68719476736000",)),
     "SOURCES": (("1000", "5000"), NUMBERS + ("0", "10000000001")),
     "RATE": (("0.01", "0.001", "1e-5", "0.0001"), ("0", "1", "x", "-0.1", "1e-10", "0.001x", "", "nan", "inf")),
+    "LENGTH": (("16", "24", "31", "48", "64"), NUMBERS + ("0", "15", "128", "/24", "24,64")),
     "NUMBER": (("1", "2", "7", "20", "1000"), NUMBERS),
     "MULTIPLE": (("1x", "2x", "10x", "1000x"), ("0x", "1001x", "10", "x", "1.5x", "-1x", "10X", "10xx", "", " 2x")),
     "TIME[..LONGEST]": (("1h", "3600", "10m..1d", "60..60s", "90m..1w"), TIMES + (
@@ -121,6 +122,17 @@ def canonical(entry):
 
 def is_name(entry):
     return ":" not in entry and not entry[-1].isdigit()
+
+
+def is_inside(entry, outer):
+    """canonical: whether the entry lies in the other one, or is it."""
+    if is_name(entry) != is_name(outer):
+        return False
+    if is_name(entry):
+        name = entry.removeprefix("!").removeprefix("=")
+        return entry == outer or not outer.startswith("=") and ("." + name).endswith("." + outer)
+    inner, network = ipaddress.ip_network(entry), ipaddress.ip_network(outer)
+    return inner.version == network.version and inner.subnet_of(network)
 
 
 def is_too_wide(entry):

@@ -2,6 +2,7 @@
 /* add and del: parse, apply, answer. */
 #include "bloomctl/edit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "bloomctl/exempted.h"
 #include "engine/writepath.h"
 #include "model/comment.h"
+#include "model/range.h"
 
 #define ADD_OPTIONS                                                                                \
 	{"comment", "TEXT", 'c', .help = "a text to show with the entries"},                       \
@@ -34,6 +36,7 @@ const struct option_spec edit_allow_options[] = {
 };
 
 const struct option_spec edit_del_options[] = {
+	{"within", "ENTRY", 'w', .help = "all that lies in this prefix or domain", .instead = true},
 	{"list", "NAME", 'l', .help = "the list to take them out of (default: all)",
 	 .offers = OFFER_LISTS},
 	{"exist", NULL, 'e', .help = "ignore entries and lists that are not there"},
@@ -70,6 +73,11 @@ static int make_message(const struct xb_edit_refusal *refusal)
 				      "refuse %s` ends that",
 				      xb_entry_format(&refusal->entry, text),
 				      (int)refusal->reason_size, refusal->reason, refusal->kind);
+	case XB_EDIT_VOID:
+		xb_input_error("nothing lies within %s%s%s", xb_entry_format(&refusal->entry, text),
+			       refusal->list ? " in list " : "",
+			       refusal->list ? refusal->list : "");
+		break;
 	case XB_EDIT_ABSENT:
 		absent_error(&refusal->absence, &refusal->entry, refusal->list);
 	}
@@ -84,20 +92,41 @@ int edit_refused(struct xb_edit_refusal *refusal)
 	return error;
 }
 
-static int parse_entry(const char *word, struct xb_edit *edit)
+static int take(struct xb_edit *edit, const struct xb_entry *entry)
 {
 	struct xb_edit_refusal refusal = {0};
+	int error = xb_edit_take(edit, entry, &refusal);
+
+	return error == XB_EDIT_REFUSED ? edit_refused(&refusal) : error;
+}
+
+static int take_span(struct xb_edit *edit, struct xb_span span)
+{
+	struct xb_entry prefix;
+	int error = 0;
+
+	for (bool more = true; more && !error;) {
+		more = xb_span_next(&span, &prefix);
+		error = take(edit, &prefix);
+	}
+	return error;
+}
+
+static int parse_entry(const char *word, struct xb_edit *edit)
+{
 	uint8_t form[XB_NAME_BYTES];
 	char text[XB_ENTRY_TEXT];
 	struct xb_entry entry;
+	struct xb_span span;
 	bool host_bits = false;
-	int error = (edit->terms.allow ? xb_entry_parse : xb_entry_parse_listed)(
-		word, strlen(word), form, &entry, &host_bits);
+	int error = edit->terms.within ? -ENOENT : xb_span_parse(word, strlen(word), &span);
 
+	if (error != -ENOENT)
+		return error ? error : take_span(edit, span);
+	error = (edit->terms.allow ? xb_entry_parse : xb_entry_parse_listed)(
+		word, strlen(word), form, &entry, &host_bits);
 	if (!error)
-		error = xb_edit_take(edit, &entry, &refusal);
-	if (error == XB_EDIT_REFUSED)
-		error = edit_refused(&refusal);
+		error = take(edit, &entry);
 	if (!error && host_bits)
 		xb_notice("%s has host bits set; taken as %s", word, xb_entry_format(&entry, text));
 	return error;
@@ -128,7 +157,9 @@ static bool has_options(int argc, char **argv)
 	return false;
 }
 
-static int take_options(const struct cli *cli, int argc, char **argv, struct xb_edit_terms *terms)
+/* *within: the value of that option. */
+static int take_options(const struct cli *cli, int argc, char **argv, struct xb_edit_terms *terms,
+			char **within)
 {
 	const struct option_spec *options = !terms->add	   ? edit_del_options
 					    : terms->allow ? edit_allow_options
@@ -141,6 +172,10 @@ static int take_options(const struct cli *cli, int argc, char **argv, struct xb_
 		switch (option) {
 		case 'l':
 			terms->list = optarg;
+			break;
+		case 'w':
+			terms->within = true;
+			*within = optarg;
 			break;
 		case 'c':
 			terms->comment = optarg;
@@ -172,6 +207,7 @@ static int take_options(const struct cli *cli, int argc, char **argv, struct xb_
 int edit_parse(const struct cli *cli, int argc, char **argv, struct xb_edit *edit)
 {
 	struct xb_edit_terms *terms = &edit->terms;
+	char *within;
 	int code = 0;
 
 	*edit = (struct xb_edit){.terms.allow = !strcmp(argv[0], "allow")};
@@ -180,14 +216,18 @@ int edit_parse(const struct cli *cli, int argc, char **argv, struct xb_edit *edi
 	terms->add = !strcmp(argv[0], "add");
 	/* Most lines of a long batch have none. */
 	if (has_options(argc, argv))
-		code = take_options(cli, argc, argv, terms);
+		code = take_options(cli, argc, argv, terms, &within);
 	else
 		optind = 1;
 	if (code)
 		return code;
-	if (optind == argc)
-		return cli_usage(cli, "%s needs at least one entry", argv[0]);
-	code = parse_entries(argc - optind, argv + optind, edit);
+	if (terms->within ? optind < argc : optind == argc)
+		return cli_usage(cli,
+				 terms->within ? "--within stands for the entries of %s"
+					       : "%s needs at least one entry",
+				 argv[0]);
+	code = terms->within ? parse_entries(1, &within, edit)
+			     : parse_entries(argc - optind, argv + optind, edit);
 	if (code)
 		xb_edit_free(edit);
 	return code;

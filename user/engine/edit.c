@@ -11,6 +11,7 @@
 #include "store/expiry.h"
 #include "store/fleet.h"
 #include "store/membership.h"
+#include "store/walk.h"
 
 static const char *list_of(const struct xb_edit_terms *terms)
 {
@@ -102,6 +103,8 @@ void xb_edit_result_free(struct xb_edit_result *result)
 		xb_cover_free(&result->item[i].cover);
 	}
 	free(result->item);
+	free(result->inside);
+	xb_arena_free(&result->inside_names);
 	memset(result, 0, sizeof(*result));
 	result->itemizes = itemizes;
 }
@@ -241,6 +244,51 @@ static int apply_del(struct xb_writer *writer, const struct xb_edit_terms *terms
 	return 0;
 }
 
+struct gathering {
+	struct xb_edit_result *result;
+	uint32_t list;
+};
+
+static int gather_one(const struct xb_walk *walk, void *context)
+{
+	struct gathering *gathering = context;
+	struct xb_edit_result *result = gathering->result;
+	struct xb_entry entry = walk->entry;
+	struct xb_membership member;
+
+	if (gathering->list != XB_ANY_LIST &&
+	    !xb_members_have(walk->members, gathering->list, &member))
+		return 0;
+	if (xb_entry_is_name(&entry)) {
+		entry.name = xb_arena_copy(&result->inside_names, entry.name, entry.length);
+		if (!entry.name)
+			return -ENOMEM;
+	}
+	if (xb_array_grow(&result->inside, &result->inside_room, result->inside_count + 1,
+			  sizeof(entry)))
+		return -ENOMEM;
+	result->inside[result->inside_count++] = entry;
+	return 0;
+}
+
+/* First all are found, then they go: a walk does not go on behind what it removes. */
+static int del_within(struct xb_writer *writer, const struct xb_edit_terms *terms,
+		      const struct xb_entry *entry, struct xb_edit_result *result,
+		      struct xb_edit_refusal *refusal)
+{
+	struct gathering gathering = {result, terms->id};
+	int error;
+
+	xb_arena_free(&result->inside_names);
+	result->inside_count = 0;
+	error = xb_walk_visit(writer->txn, entry, true, gather_one, &gathering);
+	for (size_t i = 0; !error && i < result->inside_count; i++)
+		error = apply_del(writer, terms, &result->inside[i], result, refusal);
+	if (!error && !result->inside_count && !terms->exist)
+		error = refuse(refusal, terms, entry, XB_EDIT_VOID);
+	return error;
+}
+
 int xb_edit_begin(struct xb_writer *writer, struct xb_edit_terms *terms,
 		  struct xb_edit_refusal *refusal)
 {
@@ -269,6 +317,8 @@ int xb_edit_apply(struct xb_writer *writer, const struct xb_edit_terms *terms,
 		  const struct xb_entry *entry, struct xb_edit_result *result,
 		  struct xb_edit_refusal *refusal)
 {
+	if (terms->within)
+		return del_within(writer, terms, entry, result, refusal);
 	return terms->add ? apply_add(writer, terms, entry, result, refusal)
 			  : apply_del(writer, terms, entry, result, refusal);
 }

@@ -18,6 +18,7 @@ struct xb_edit_terms {
 	const char *comment;
 	uint32_t timeout; /* seconds, 0: none */
 	bool lasts;	  /* without a timeout, takes away that of an entry that is there */
+	bool within;	  /* of a del: the entry stands for all that lies in it, and itself */
 	uint32_t id;	  /* of the list; set by xb_edit_begin() */
 };
 
@@ -36,6 +37,7 @@ enum xb_edit_why {
 	XB_EDIT_LISTED,	   /* it is in the list already */
 	XB_EDIT_AUTOMATIC, /* it is a lifeline, allowed automatically: kind, reason */
 	XB_EDIT_ABSENT,	   /* there is no such entry: absence */
+	XB_EDIT_VOID,	   /* with within: nothing lies in it */
 };
 
 /*
@@ -62,12 +64,16 @@ struct xb_edit_removed {
 	struct xb_cover cover;	    /* the entry that still covers it */
 };
 
-/* The outcome of an edit; all zero before the first. */
+/* The outcome of an edit; all zero before the first. With within, items are those of the last entry
+ * alone. */
 struct xb_edit_result {
 	uint64_t added, renewed, removed, unchanged, absent;
 	bool itemizes; /* set by the caller: fill in item for a del */
 	struct xb_edit_removed *item;
 	size_t count, room;
+	struct xb_entry *inside; /* of the last entry, with within: what lay in it */
+	size_t inside_count, inside_room;
+	struct xb_arena inside_names;
 	struct xb_exemptions exempt; /* of the entries that xb_edit_all() added */
 };
 void xb_edit_result_free(struct xb_edit_result *result);

@@ -22,38 +22,6 @@ static xb_address behind(uint8_t length)
 	return length < 128 ? ~(xb_address)0 >> length : 0;
 }
 
-struct xb_span xb_span_of(const struct xb_entry *entry)
-{
-	xb_address first = (xb_address)entry->hi << 64 | entry->lo;
-
-	return (struct xb_span){first, first | behind(entry->length), xb_entry_is_ipv6(entry)};
-}
-
-int xb_span_between(const struct xb_entry *first, const struct xb_entry *last, struct xb_span *span)
-{
-	*span = xb_span_of(first);
-	span->last = xb_span_of(last).last;
-	if (xb_entry_is_ipv6(first) != xb_entry_is_ipv6(last))
-		return xb_input_error("a range from IPv4 to IPv6, or the other way round");
-	return span->first <= span->last ? 0 : xb_input_error("the range ends before it begins");
-}
-
-/* The longest prefix that begins where the span does and lies in it. */
-static struct xb_entry first_prefix(const struct xb_span *span)
-{
-	uint8_t length = span->ipv6 ? 128 : 32;
-
-	while (length && !(span->first & behind(length - 1)) &&
-	       span->last - span->first >= behind(length - 1))
-		length--;
-	return (struct xb_entry){.hi = (uint64_t)(span->first >> 64),
-				 .lo = (uint64_t)span->first,
-				 .kind = span->ipv6    ? XB_NET6
-					 : length > 24 ? XB_HOST4
-						       : XB_PREFIX4,
-				 .length = length};
-}
-
 /* The comment is kept once for all. */
 int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
 		 const char *comment)
@@ -64,14 +32,12 @@ int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const str
 	int error = 0;
 
 	for (bool begun = false, more = true; more && !error; begun = true) {
-		struct xb_entry prefix = first_prefix(&rest);
-		xb_address last = rest.first | behind(prefix.length);
+		struct xb_entry prefix;
 
+		more = xb_span_next(&rest, &prefix);
 		piece.entry = allows ? xb_entry_allow(&prefix) : prefix;
 		error = begun ? xb_line_keep(file, &piece)
 			      : xb_line_keep_with_comment(file, &piece, comment);
-		more = last < rest.last;
-		rest.first = last + 1;
 	}
 	return error;
 }
@@ -210,12 +176,9 @@ static int write_part(struct sweep *sweep, const struct rule *rule, xb_address f
 	for (bool more = true; more && !error;) {
 		uint32_t line = rule->item->entry.line;
 
-		piece.entry = first_prefix(&rest);
+		more = xb_span_next(&rest, &piece.entry);
 		piece.entry.line = line;
 		error = write_item(sweep, &piece);
-		first = rest.first | behind(piece.entry.length);
-		more = first < rest.last;
-		rest.first = first + 1;
 		if (sweep->count > MOST_PIECES)
 			return xb_input_error("the exceptions cut what is listed into more than %d "
 					      "prefixes",

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses from one to another, as prefixes; and exceptions among them, taken out of what is
- * listed. */
+/* Ranges in list files, kept as prefixes; and exceptions among them, taken out of what is listed.
+ */
 #ifndef XB_LISTS_SPAN_H
 #define XB_LISTS_SPAN_H
 
 #include "lists/items.h"
-
-/* An address as a number, left-aligned as in struct xb_entry. */
-typedef unsigned __int128 xb_address;
-
-/* Both ends belong to it. */
-struct xb_span {
-	xb_address first, last; /* last: all bits behind an IPv4 address are set */
-	bool ipv6;
-};
-
-struct xb_span xb_span_of(const struct xb_entry *entry);
-
-/* From one address or prefix to another; an input error if they are of two families, or not in
- * order. */
-int xb_span_between(const struct xb_entry *first, const struct xb_entry *last,
-		    struct xb_span *span);
+#include "model/range.h"
 
 /* Keeps as few prefixes as can be, each with what else the item says; for the allowlist, if its
  * entry is. */

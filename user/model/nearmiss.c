@@ -40,7 +40,7 @@ static bool explain_range(const char *text, size_t size)
 
 	if (!dash || !is_address(text, first) || !is_address(dash + 1, size - first - 1))
 		return false;
-	xb_input_error("'%s': ranges of addresses are not supported; use prefixes",
+	xb_input_error("'%s': no range of addresses is taken here; use prefixes",
 		       show(text, size).text);
 	return true;
 }

@@ -62,6 +62,40 @@ void xb_walk_end(struct xb_walk *walk)
 	xb_scan_end(&walk->scan);
 }
 
+/* Those of one kind, or with all that comes behind it. */
+static int visit_from(struct xb_txn *txn, const struct xb_entry *from, bool inside,
+		      int (*visit)(const struct xb_walk *walk, void *context), void *context)
+{
+	struct xb_walk walk;
+	int more, error = xb_walk_begin(&walk, txn, from);
+
+	if (error)
+		return error;
+	while (!error && (more = xb_walk_next(&walk)) != 0) {
+		if (more < 0)
+			error = more;
+		else if (inside &&
+			 (walk.entry.kind != from->kind || !xb_entry_inside(from, &walk.entry)))
+			break;
+		else
+			error = visit(&walk, context);
+	}
+	xb_walk_end(&walk);
+	return error;
+}
+
+int xb_walk_visit(struct xb_txn *txn, const struct xb_entry *from, bool inside,
+		  int (*visit)(const struct xb_walk *walk, void *context), void *context)
+{
+	struct xb_entry others = *from;
+	int error = visit_from(txn, from, inside, visit, context);
+
+	if (error || !inside || (from->kind != XB_PREFIX4 && from->kind != XB_NAME))
+		return error;
+	others.kind = from->kind == XB_NAME ? XB_EXCEPT_NAME : XB_HOST4;
+	return visit_from(txn, &others, true, visit, context);
+}
+
 int xb_walk_finds_names(struct xb_txn *txn, const struct xb_list *list)
 {
 	struct xb_membership member;

@@ -29,6 +29,14 @@ int xb_walk_begin(struct xb_walk *walk, struct xb_txn *txn, const struct xb_entr
 int xb_walk_next(struct xb_walk *walk); /* 1: an entry; 0: the end; negative: error */
 void xb_walk_end(struct xb_walk *walk);
 
+/*
+ * Calls back for each entry from `from` on, or, with inside, for each that lies in `from` or is it:
+ * what lies in an IPv4 prefix, or in a domain, stands in two places. What the callback returns
+ * other than 0 ends this and is returned. It changes nothing.
+ */
+int xb_walk_visit(struct xb_txn *txn, const struct xb_entry *from, bool inside,
+		  int (*visit)(const struct xb_walk *walk, void *context), void *context);
+
 /* 1: the list has domains that are listed; 0: none; negative: error. */
 int xb_walk_finds_names(struct xb_txn *txn, const struct xb_list *list);
 

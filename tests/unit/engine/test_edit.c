@@ -11,6 +11,11 @@
 #define WIDE	"+192.0.2.0/24 wide; +192.0.0.0/16 wider; "
 #define IS_WIDE "192.0.0.0/16 wider; 192.0.2.0/24 wide"
 
+#define A_WIDER "within 192.0.0.0/16 a"
+#define INSIDE                                                                                     \
+	"+192.0.0.0/16 a; +192.0.2.0/24 a; +192.0.2.0/28 b; +192.0.2.255 a; +192.0.2.255 b; "      \
+	"+192.0.3.0 a; +2001:db8::/32 a; +example.com a; +www.example.com b; +!192.0.2.1 office"
+
 /* What there was, what is asked, what is said of it, and what there is then. */
 struct row {
 	const char *before, *asked, *said, *after;
@@ -61,6 +66,37 @@ static const struct row rows[] = {
 	 "=example.net a"},
 	{"+192.0.2.1 a", "del list=new 192.0.2.1", "there is no list new", "192.0.2.1 a"},
 	{"+192.0.2.1 a", "del list=new exist 192.0.2.1", "absent 1", "192.0.2.1 a"},
+	/* All that lies in an entry, and itself; nothing beside it. */
+	{INSIDE, "del within 192.0.2.0/24",
+	 "removed 3, 192.0.2.0/24 from a " A_WIDER ", 192.0.2.0/28 from b " A_WIDER
+	 ", 192.0.2.255 from a b " A_WIDER,
+	 "192.0.0.0/16 a; 192.0.3.0 a; 2001:db8::/32 a; example.com a; www.example.com b; "
+	 "!192.0.2.1 office"},
+	{INSIDE, "del within list=b 192.0.2.0/24",
+	 "removed 2, 192.0.2.0/28 from b within 192.0.2.0/24 a, 192.0.2.255 from b within "
+	 "192.0.2.0/24 a",
+	 "192.0.0.0/16 a; 192.0.2.0/24 a; 192.0.2.255 a; 192.0.3.0 a; 2001:db8::/32 a; "
+	 "example.com a; www.example.com b; !192.0.2.1 office"},
+	{INSIDE, "del within 192.0.2.240/28",
+	 "removed 1, 192.0.2.255 from a b within 192.0.2.0/24 a",
+	 "192.0.0.0/16 a; 192.0.2.0/24 a; 192.0.2.0/28 b; 192.0.3.0 a; 2001:db8::/32 a; "
+	 "example.com a; www.example.com b; !192.0.2.1 office"},
+	{"+2001:db8::1 a; +2001:db9:: a", "del within 2001:db8::/32",
+	 "removed 1, 2001:db8::1 from a", "2001:db9:: a"},
+	{"+example.com a; +=ok.example.com a; +notexample.com a", "del within example.com",
+	 "removed 2, example.com from a, =ok.example.com from a", "notexample.com a"},
+	{"+!192.0.2.1 office; +192.0.2.1 a", "del allow within 192.0.2.0/24",
+	 "removed 1, 192.0.2.1 from office", "192.0.2.1 a"},
+	{"+192.0.2.1 a", "del within 198.51.100.0/24", "nothing is in 198.51.100.0/24",
+	 "192.0.2.1 a"},
+	{"+192.0.2.1 a; +192.0.3.1 b", "del within list=b 192.0.2.0/24",
+	 "nothing is in 192.0.2.0/24 of b", "192.0.2.1 a; 192.0.3.1 b"},
+	{"+192.0.2.1 a", "del within exist 198.51.100.0/24", "", "192.0.2.1 a"},
+	{"+192.0.2.1 a", "del within list=new 192.0.2.0/24", "there is no list new", "192.0.2.1 a"},
+	{"+192.0.2.1 a", "del within list=new exist 192.0.2.0/24", "", "192.0.2.1 a"},
+	{"+!192.0.2.1 auto:gateway 0 default route; +!192.0.2.2 office",
+	 "del allow within 192.0.2.0/24", "192.0.2.1 is of the gateway (default route)",
+	 "!192.0.2.1 auto:gateway (default route); !192.0.2.2 office"},
 	/* It would come back with the next survey of the machine. */
 	{"+!192.0.2.1 auto:gateway 0 default route", "del allow 192.0.2.1",
 	 "192.0.2.1 is of the gateway (default route)", "!192.0.2.1 auto:gateway (default route)"},
@@ -78,6 +114,9 @@ static const struct row shared_rows[] = {
 	{BOTH, "add list=theirs 192.0.2.9", FOLLOWED, ARE_BOTH},
 	{BOTH, "del list=theirs 192.0.2.1", FOLLOWED, ARE_BOTH},
 	{BOTH, "del 192.0.2.1", FOLLOWED, ARE_BOTH},
+	{BOTH, "del within 192.0.2.0/24", FOLLOWED, ARE_BOTH},
+	{BOTH, "del within list=ours 192.0.2.0/24", "removed 1, 192.0.2.2 from ours",
+	 "192.0.2.1 theirs"},
 	{BOTH, "add allow list=theirs 192.0.2.1", "added 1", ARE_BOTH "; !192.0.2.1 theirs"},
 	{BOTH, "add list=ours 192.0.2.9", "added 1", ARE_BOTH "; 192.0.2.9 ours"},
 	{BOTH, "del 192.0.2.2", "removed 1, 192.0.2.2 from ours", "192.0.2.1 theirs"},
@@ -146,6 +185,11 @@ static void say_refusal(struct listed_text *out, const struct xb_edit_refusal *r
 	case XB_EDIT_ABSENT:
 		say_absence(out, refusal);
 		break;
+	case XB_EDIT_VOID:
+		say_entry(out, "nothing is in %s", &refusal->entry);
+		if (refusal->list)
+			add_text(out, " of %s", refusal->list);
+		break;
 	}
 }
 
@@ -182,10 +226,11 @@ static void say_result(struct listed_text *out, const struct xb_edit_result *res
 static bool take_term(struct xb_edit_terms *terms, char *word)
 {
 	char *value = strchr(word, '=');
-	bool *flag = !strcmp(word, "exist")   ? &terms->exist
-		     : !strcmp(word, "allow") ? &terms->allow
-		     : !strcmp(word, "force") ? &terms->force
-					      : NULL;
+	bool *flag = !strcmp(word, "exist")    ? &terms->exist
+		     : !strcmp(word, "allow")  ? &terms->allow
+		     : !strcmp(word, "force")  ? &terms->force
+		     : !strcmp(word, "within") ? &terms->within
+					       : NULL;
 
 	if (flag)
 		*flag = true;

@@ -7,6 +7,7 @@
 #include "model/idn.h"
 #include "model/limit.h"
 #include "model/nameports.h"
+#include "model/range.h"
 #include "model/scope.h"
 #include "support/rows.h"
 
@@ -30,6 +31,25 @@ static int take_entry(const char *text, size_t size, char found[ROWS_ROOM])
 	assert_int_equal(entry.line, 0);
 	sprintf(found, "%s %s%s", xb_entry_format(&entry, shown), kinds[entry.kind],
 		host_bits ? ", cut" : "");
+	return 0;
+}
+
+/* The prefixes of a range. */
+static int take_span(const char *text, size_t size, char found[ROWS_ROOM])
+{
+	struct xb_span span;
+	struct xb_entry prefix;
+	int error = xb_span_parse(text, size, &span);
+
+	if (error)
+		return error == -ENOENT ? xb_input_error("no range") : error;
+	*found = '\0';
+	for (bool more = true; more;) {
+		char shown[XB_ENTRY_TEXT];
+
+		more = xb_span_next(&span, &prefix);
+		strcat(strcat(found, *found ? " " : ""), xb_entry_format(&prefix, shown));
+	}
 	return 0;
 }
 
@@ -247,7 +267,7 @@ static const struct {
 	{"rate", take_rate, true},     {"burst", take_burst, true},
 	{"per", take_per, true},       {"limit", take_limit, true},
 	{"known", take_known, true},   {"unit", take_unit, true},
-	{"over", take_over, true},
+	{"over", take_over, true},     {"range", take_span, false},
 };
 
 /* In memory of its own: the sanitizer sees any byte that is read behind the end. */

@@ -61,8 +61,8 @@ static bool same_text(const char *a, const char *b)
 static bool same_terms(const struct xb_edit_terms *a, const struct xb_edit_terms *b)
 {
 	return a->add == b->add && a->exist == b->exist && a->allow == b->allow &&
-	       a->force == b->force && a->timeout == b->timeout && same_text(a->list, b->list) &&
-	       same_text(a->comment, b->comment);
+	       a->within == b->within && a->force == b->force && a->timeout == b->timeout &&
+	       same_text(a->list, b->list) && same_text(a->comment, b->comment);
 }
 
 static int keep_text(struct batch *batch, const char **text)
@@ -88,6 +88,8 @@ static int keep_terms(struct batch *batch, struct xb_edit_terms terms, uint32_t 
 				      sizeof(*batch->terms));
 	if (error)
 		return error;
+	/* What lies in an entry depends on the lines before. */
+	batch->in_order |= terms.within;
 	batch->terms[count] = (struct said){terms, line};
 	batch->terms_count++;
 	return 0;

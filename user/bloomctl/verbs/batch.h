@@ -26,7 +26,8 @@ struct batch {
 	size_t terms_count, terms_room;
 	struct xb_arena texts; /* of terms and entries */
 	struct xb_edit_result result;
-	bool in_order; /* set by the caller after a refusal, see batch_apply() */
+	bool in_order; /* a line needs it; also set by the caller after a refusal, see batch_apply()
+			*/
 };
 
 /* The batch has a name, all else is zero. Returns 0, or the exit code with the message printed. The

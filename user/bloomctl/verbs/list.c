@@ -20,47 +20,42 @@ struct choice {
 	uint8_t form[XB_NAME_BYTES]; /* of a domain */
 };
 
-/* Prints the entries of one stretch of the store: all from `from`, or those that lie in it. */
-static int print_from(const struct cli *cli, struct xb_txn *txn, const struct xb_entry *from,
-		      bool bounded, uint32_t only, bool *first)
-{
-	struct xb_membership member;
-	struct xb_walk walk;
-	int more = 0, error = xb_walk_begin(&walk, txn, from);
+struct printing {
+	const struct cli *cli;
+	uint32_t only; /* XB_ANY_LIST, or one list */
+	bool begun;
+};
 
-	if (error)
-		return error;
-	while (!ferror(stdout) && (more = xb_walk_next(&walk)) > 0) {
-		if (bounded &&
-		    (walk.entry.kind != from->kind || !xb_entry_inside(from, &walk.entry)))
-			break;
-		if (only == XB_ANY_LIST ? !xb_members_any(walk.members)
-					: !xb_members_have(walk.members, only, &member))
-			continue;
-		if (cli->json)
-			cli_array_item(cli,
-				       display_entry_json(txn, &walk.entry, walk.members, only),
-				       *first);
-		else
-			display_entry(txn, "", &walk.entry, walk.members, only);
-		*first = false;
-	}
-	xb_walk_end(&walk);
-	return more < 0 ? more : 0;
+/* Nobody reads on: the walk ends. */
+#define UNREAD 1
+
+static int print_one(const struct xb_walk *walk, void *context)
+{
+	struct printing *printing = context;
+	const struct cli *cli = printing->cli;
+	uint32_t only = printing->only;
+	struct xb_membership member;
+
+	if (only == XB_ANY_LIST ? !xb_members_any(walk->members)
+				: !xb_members_have(walk->members, only, &member))
+		return 0;
+	if (cli->json)
+		cli_array_item(cli,
+			       display_entry_json(walk->txn, &walk->entry, walk->members, only),
+			       !printing->begun);
+	else
+		display_entry(walk->txn, "", &walk->entry, walk->members, only);
+	printing->begun = true;
+	return ferror(stdout) ? UNREAD : 0;
 }
 
-/* What lies in an IPv4 prefix that is listed as one, or in a domain, stands in two places. */
 static int print_all(const struct cli *cli, struct xb_txn *txn, const struct choice *choice,
 		     uint32_t only)
 {
-	struct xb_entry others = choice->within;
-	bool first = true;
-	int error = print_from(cli, txn, &choice->within, choice->bounded, only, &first);
+	struct printing printing = {cli, only, false};
+	int error = xb_walk_visit(txn, &choice->within, choice->bounded, print_one, &printing);
 
-	if (error || !choice->bounded || (others.kind != XB_PREFIX4 && others.kind != XB_NAME))
-		return error;
-	others.kind = others.kind == XB_NAME ? XB_EXCEPT_NAME : XB_HOST4;
-	return print_from(cli, txn, &others, true, only, &first);
+	return error == UNREAD ? 0 : error;
 }
 
 /* An automatic list may be empty. */
