@@ -12,18 +12,18 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 SYSTEM = (2, 3)     # refused for what the machine says
 # They answer, and change nothing.
 ANSWERS = {("status",): (0, 1, 3), ("check",): (0, 1, 2, 3), ("doctor",): (0, 3), ("allow", "test"): (0, 1), ("save",): DONE,
-           ("stats",): DONE, ("metrics",): DONE, ("plan",): DONE, ("help",): DONE, ("expire",): DONE, ("up",): DONE,
+           ("stats",): DONE, ("metrics",): DONE, ("plan",): DONE, ("help",): DONE, ("log",): DONE, ("expire",): DONE, ("up",): DONE,
            ("limit", "list"): DONE, ("known", "status"): DONE, ("known", "clear"): DONE, ("commit",): ABSENT}
 
 
 # Options of which it is known here what they mean.
 EDIT = "list comment timeout exist force"
-MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "list exist", ("allow", "del"): "list exist", ("test",): "to",
+MEANT = {("add",): EDIT, ("allow", "add"): EDIT, ("del",): "within list exist", ("allow", "del"): "within list exist", ("test",): "to",
          ("list",): "list within", ("allow", "list"): "list within", ("flush",): "list yes", ("attach",): "mode refuse rollback",
          ("detach",): "all force", ("policy",): "known force rollback", ("known", "on"): "remember capacity fpr",
          ("limit", "add"): "to rate burst per of over capacity known list timeout forgeable rollback", ("limit", "del"): "rollback",
          ("verdict",): "rollback", ("scope",): "rollback", ("fleet",): "limit", ("restore",): "interfaces rollback",
-         ("check",): "policy nagios",
+         ("check",): "policy nagios", ("log",): "since last list", ("aggregate",): "from to apply into timeout",
          ("rotate",): "fpr capacity confirm no-confirm rollback", ("stats",): "names", ("plan",): "entries limit fpr no-confirm",
          ("import",): "list verdict scope format zone column where json-path country not-country continent asn mmdb-path skip-bad "
                       "below replace max-change min-entries min-bytes expect-end include-bogons force dry-run rollback"}
@@ -95,6 +95,8 @@ class Promises:
             return self.add_all(side, line, entries, name)
         if name and name not in store.lists() and not exist:
             return REFUSED
+        if "within" in line.options:
+            return self.del_within(side, values.canonical(last(line, "within")), name, exist)
         for entry in entries:
             keys = [key for key in side if key[0] == entry and name in (None, key[1])]
             if not keys and not exist:
@@ -102,6 +104,13 @@ class Promises:
             for key in keys:
                 del side[key]
         return DONE
+
+    @staticmethod
+    def del_within(side, entry, name, exist):
+        keys = [key for key in side if name in (None, key[1]) and values.is_inside(key[0], entry)]
+        for key in keys:
+            del side[key]
+        return DONE if keys or exist else ABSENT
 
     @staticmethod
     def add_all(side, line, entries, name):
@@ -118,7 +127,14 @@ class Promises:
     def edited(self, line, add, allow):
         store = self.store.copy()
         codes = self.edit(store, line, add, allow)
-        return Promise(codes, store if codes == DONE else None)
+        promise = Promise(codes, store if codes == DONE else None)
+        promise.may_refuse = self.meets_automatic(line, allow)
+        return promise
+
+    @staticmethod
+    def meets_automatic(line, allow):
+        """Nobody takes what the machine needs off the allowlist, and that may lie in anything."""
+        return allow and "within" in line.options and "list" not in line.options
 
     def do_add(self, line):
         return self.edited(line, True, False)
@@ -134,14 +150,25 @@ class Promises:
 
     def do_batch(self, line):
         """line.lines: as they are in the text."""
-        store = self.store.copy()
+        store, promise = self.store.copy(), Promise()
         for one in line.lines:
             words = one.command.words
+            promise.may_refuse |= self.meets_automatic(one, words[0] == "allow")
             codes = self.edit(store, one, words[-1] == "add", words[0] == "allow")
             if codes != DONE:
                 # Whether a list that the lines before empty is there yet is nobody's business.
                 return Promise((1, 2))
-        return Promise(DONE, store)
+        promise.store = store
+        return promise
+
+    def do_aggregate(self, line):
+        """What it adds stands for several entries; of few, there is hardly ever anything to add."""
+        applies, timeout = "apply" in line.options, "timeout" in line.options
+        if applies != timeout or line.operands[0] not in self.store.lists():
+            return Promise(REFUSED)
+        promise = self.changed()
+        promise.unforeseen = applies
+        return promise if applies else Promise()
 
     def do_flush(self, line):
         promise, name = self.changed(), last(line, "list")

@@ -48,6 +48,8 @@ t_what_is_answered_is_in_force()
 	done
 	answers 1 SADD bad fd77::3
 	blocked fd77::3
+	exits 0 log --last 1
+	says "  \`bloomd api, uid $(id -u)\`  bad \\+1\$"
 	answers 1 SADD bad 10.77.0.3
 	agent_ends KILL 137
 	blocked 10.77.0.3 fd77::3

@@ -155,4 +155,89 @@ t_list_within()
 	exits 2 list --within
 }
 
+# What lies in an entry, tests/unit/engine/test_edit asks; how ranges are written, tests/unit/model/texts.rows.
+t_ranges_and_all_within()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.3.8-10.77.3.10 10.77.0.2-10.77.0.3
+	within "10.77.0.2/31 10.77.3.8/31 10.77.3.10" list
+	blocked 10.77.3.9 10.77.0.3
+	exits 0 del 10.77.3.8-10.77.3.10
+	passes 10.77.3.9
+	refused 2 'the range ends before it begins' add 10.77.0.9-10.77.0.2
+	refused 2 'no range of addresses is taken here; use prefixes' list --within 10.77.0.2-10.77.0.9
+
+	exits 0 add 10.77.3.9 10.77.3.200 --list other
+	exits 0 del --within 10.77.3.0/24
+	says '^10.77.3.9 taken out of other$'
+	passes 10.77.3.9 10.77.3.200
+	blocked 10.77.0.3
+	refused 1 'nothing lies within 10.77.3.0/24$' del --within 10.77.3.0/24
+	refused 2 '--within stands for the entries of del' del --within 10.77.0.0/24 10.77.0.2
+	# Each line finds what the lines before have left.
+	printf '%s\n' "add 10.77.3.9" "del --within 10.77.0.0/16" "add 10.77.3.200" >"$T/batch"
+	exits 0 -j batch "$T/batch"
+	json 'd["added"] == 2 and d["removed"] == 2'
+	blocked 10.77.3.200
+	passes 10.77.3.9 10.77.0.3
+	echo "del --within 10.78.0.0/16" >>"$T/batch"
+	refused 1 'batch:4: nothing lies within 10.78.0.0/16$' batch "$T/batch"
+}
+
+# What is counted, tests/unit/store/test_journal asks.
+t_who_changed_what()
+{
+	exits 0 log
+	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
+	exits 0 attach x0
+	exits 0 add 10.77.0.3 10.77.0.4 --list mine --comment "two words"
+	exits 0 policy monitor --rollback 60
+	exits 0 log
+	! grep -q monitor "$T/out" || fail "a trial is told: $(cat "$T/out")"
+	exits 0 commit
+	exits 2 add 10.77.0.3 --list mine
+	SUDO_USER=alice exits 0 del 10.77.0.3
+	exits 0 -j log --list mine
+	json '[(one["change"], one.get("sudo_user"), one["uid"], one["lists"][0]["added"], one["lists"][0]["removed"]) for one in d["records"]] == [
+		("bloomctl add 10.77.0.3 10.77.0.4 --list mine --comment \"two words\"", None, 0, 2, 0),
+		("bloomctl del 10.77.0.3", "alice", 0, 0, 1)]'
+	exits 0 log --last 2
+	says '^20[0-9T:-]*Z .*root  `bloomctl commit: policy monitor`$'
+	says '^20[0-9T:-]*Z .*root \(alice\)  `bloomctl del 10.77.0.3`  mine -1$'
+	[[ $(wc -l <"$T/out") -eq 2 ]] || fail "$(cat "$T/out")"
+	exits 0 log --since 1h
+	says '`bloomctl attach x0`'
+	TZ=Asia/Kolkata exits 0 -j log --last 1
+	json 'd["records"][0]["local_time"].endswith("+0530") and d["records"][0]["time"].endswith("Z")'
+	exits 2 log --last 0
+	exits 2 log mine
+}
+
+# Which networks are found, tests/unit/engine/test_aggregate asks.
+t_networks_of_many_hosts()
+{
+	exits 0 attach x0
+	exits 0 add 10.77.3.{11..18} --list bans
+	exits 0 aggregate bans
+	says '^10.77.3.0/24 has 8 entries of bans$'
+	passes 10.77.3.9
+	exits 0 aggregate bans --from 9
+	[[ ! -s $T/out ]] || fail "$(cat "$T/out")"
+	exits 0 -j aggregate bans --apply --timeout 1h --into networks
+	json 'd["prefixes"] == [{"prefix": "10.77.3.0/24", "entries": 8}] and d["added"] == 1 and d["renewed"] == 0'
+	blocked 10.77.3.9
+	exits 0 test 10.77.3.9
+	says 'list networks.*aggregate of 8 entries'
+	exits 0 -j aggregate bans --into networks
+	json 'd["prefixes"] == []'
+	exits 0 -j aggregate bans --apply --timeout 2h --into networks
+	json 'd["added"] == 0 and d["renewed"] == 1'
+	exits 0 aggregate bans --to 48
+	refused 2 'go together' aggregate bans --apply
+	refused 2 'go together' aggregate bans --timeout 1h
+	refused 2 'there is no list' aggregate none
+	refused 2 '15' aggregate bans --to 15
+	refused 2 'takes one list' aggregate
+}
+
 run_tests

@@ -18,6 +18,8 @@ t_a_list_comes_into_force()
 	exits 0 feeds
 	says '^main: updated$'
 	says '^  list     main, 101 entries, read as plain$'
+	exits 0 log
+	says '  `bloomd feed main`  main \+101$'
 	exits 0 -j feeds
 	json 'd["feeds"][0]["period"] == 3600 and d["feeds"][0]["status"] == 200 and "etag" not in d["feeds"][0]'
 	ends_as unchanged

@@ -35,6 +35,8 @@ t_forgeable_sources_are_listed()
 	exits 0 test 10.77.0.2
 	says 'over limit one'
 	[[ $(of 10.77.0.2 '"expires" in m') == True ]] || fail "it stays for ever"
+	exits 0 log --list bad
+	says '  `bloomd limits`  bad \+[12]$'
 	says_agent 'limit one: 1 sources listed in bad, the last one 10\.77\.0\.2 for 3600 s$'
 	exits 0 status
 	# It has said so, and has nothing more to do with the entry.

@@ -6,6 +6,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/author.h"
 #include "base/holder.h"
 #include "base/memory.h"
 #include "bloomctl/advice.h"
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
 	libbpf_set_print(cli.verbose ? libbpf_print : NULL);
 	sinks_open(&cli);
 	xb_holder_sign(argc, argv);
+	xb_author_sign(argc, argv);
 	xb_tallies_join();
 	xb_carry_begin(&cli.paths);
 	code = rollback_takes(cli.verb) ? rollback_take(&cli, &argc, argv) : 0;

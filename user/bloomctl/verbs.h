@@ -16,6 +16,7 @@
 	X(del)                                                                                     \
 	X(test)                                                                                    \
 	X(list)                                                                                    \
+	X(aggregate)                                                                               \
 	X(allow)                                                                                   \
 	X(policy)                                                                                  \
 	X(known)                                                                                   \
@@ -34,6 +35,7 @@
 	X(batch)                                                                                   \
 	X(rotate)                                                                                  \
 	X(stats)                                                                                   \
+	X(log)                                                                                     \
 	X(watch)                                                                                   \
 	X(top)                                                                                     \
 	X(metrics)                                                                                 \

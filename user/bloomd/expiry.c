@@ -55,7 +55,7 @@ static void sweep(struct expiry *expiry)
 	struct agent *agent = expiry->agent;
 	int error;
 
-	agent_writes(agent);
+	agent_writes(agent, "expiry");
 	error = xb_write(&agent->paths, XB_WRITE_BRIEF, NULL, NULL, &agent->written);
 
 	expiry->more = false;

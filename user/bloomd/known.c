@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "attach/knownpins.h"
+#include "base/author.h"
 #include "base/error.h"
 #include "bloomd/base/log.h"
 #include "engine/known.h"
@@ -52,6 +53,7 @@ static void tend(struct known *known)
 	int error;
 
 	xb_session_distrust();
+	xb_author_set("events");
 	error = xb_write(&agent->paths, 0, NULL, NULL, &agent->written);
 	if (!error)
 		agent_wrote(agent);

@@ -21,6 +21,7 @@
 #include "engine/vlans.h"
 #include "model/policy.h"
 #include "store/expiry.h"
+#include "store/journal.h"
 #include "store/trialtext.h"
 
 /* The change in a generation of its own, which the store does not know of. */
@@ -257,6 +258,17 @@ static int sweep(struct xb_writer *writer)
 	return error;
 }
 
+/* What the command is for. Settings that it changes are told of; lists tell by themselves. */
+static int call_body(const struct change *change, struct xb_writer *writer)
+{
+	uint64_t before = writer->txn->edits;
+	int error = change->body(writer, change->context);
+
+	if (!error && writer->txn && writer->txn->edits != before)
+		xb_journal_note(writer->txn);
+	return error;
+}
+
 /* All that the transaction has, before it is decided whether it is committed. */
 static int change_store(const struct change *change, struct xb_writer *writer)
 {
@@ -272,7 +284,7 @@ static int change_store(const struct change *change, struct xb_writer *writer)
 		return NOT_AS_IT_WAS;
 	error = sweep(writer);
 	if (!error && change->body)
-		error = change->body(writer, change->context);
+		error = call_body(change, writer);
 	if (!error && writer->txn && !writer->resumed &&
 	    ((!writer->foreign && !writer->away) || writer->adopts))
 		error = xb_repair_allow(writer, NULL, 0, writer->how & XB_WRITE_SURVEY);

@@ -73,6 +73,7 @@ int xb_flush_all(struct xb_txn *txn)
 	if (error)
 		return xb_lmdb_error(error, "cannot write the store");
 	for (size_t i = 0; i < txn->list_count; i++) {
+		txn->lists[i].went += (uint32_t)txn->lists[i].members;
 		txn->lists[i].members = txn->lists[i].exceptions = 0;
 		xb_list_changed(&txn->lists[i]);
 	}
@@ -114,6 +115,17 @@ static int keep_allowed(struct xb_txn *txn, struct xb_arena *arena, struct kept 
 	return more < 0 ? more : 0;
 }
 
+/* It has never gone, for whoever counts. */
+static void forget_return(struct xb_txn *txn, uint32_t id)
+{
+	struct xb_list *list = xb_list_by_id(txn, id);
+
+	if (list && list->came && list->went) {
+		list->came--;
+		list->went--;
+	}
+}
+
 static int put_back(struct xb_txn *txn, const struct kept *kept)
 {
 	struct xb_members members = {.next = kept->value, .end = kept->value + kept->size};
@@ -124,6 +136,7 @@ static int put_back(struct xb_txn *txn, const struct kept *kept)
 		enum xb_put put;
 
 		error = xb_member_put(txn, &kept->entry, &member, 0, &put);
+		forget_return(txn, member.list);
 	}
 	return error;
 }

@@ -308,9 +308,12 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 	return error;
 }
 
+/* one: 1, or its negative. */
 static void count_member(struct xb_list *list, const struct xb_entry *entry, uint64_t one)
 {
 	list->members += one;
+	list->came += one == 1;
+	list->went += one != 1;
 	if (entry->kind == XB_EXCEPT_NAME)
 		list->exceptions += one;
 }
@@ -331,6 +334,8 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 
 		if (*result != XB_PUT_RENEWED)
 			count_member(list, entry, 1);
+		else
+			list->renewed++;
 		xb_list_changed(list);
 		if (txn->shares.applies && *result != XB_PUT_RENEWED && xb_entry_is_source(entry))
 			xb_list_come_from(txn, list, XB_ORIGIN_FLEET);

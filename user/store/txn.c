@@ -10,6 +10,7 @@
 #include "base/program.h"
 #include "store/entrytable.h"
 #include "store/fleettable.h"
+#include "store/journal.h"
 #include "store/kept.h"
 #include "store/latest.h"
 #include "store/lists.h"
@@ -143,6 +144,8 @@ int xb_txn_commit(struct xb_txn *txn)
 		error = xb_renamed_carry(txn);
 	if (!error)
 		error = xb_origins_save(txn);
+	if (!error)
+		error = xb_journal_append(txn);
 	if (error) {
 		xb_txn_abort(txn);
 		return error;

@@ -71,7 +71,8 @@ struct xb_list {
 	bool stored;	 /* the table had it when the transaction began, with the values below */
 	bool reassigned; /* scope, class or imprint are not what the table has */
 	struct xb_imprint imprint;
-	uint32_t origins; /* a bit for each, see store/origins.h */
+	uint32_t came, went, renewed; /* members, in this transaction */
+	uint32_t origins;	      /* a bit for each, see store/origins.h */
 	uint32_t stored_verdict, stored_origins;
 	uint64_t stored_members, stored_exceptions;
 };
@@ -125,6 +126,7 @@ struct xb_txn {
 	struct xb_entries entries;
 	struct xb_meta meta;
 	uint64_t next_mark; /* of a write: the mark of the next sequence number */
+	bool noted;	    /* a setting changed, see xb_journal_note() */
 	bool makes_fleet;   /* makes the tables of a fleet, which are there only with its commit */
 	struct xb_shares shares;
 	struct xb_list *lists;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "bloomctl/cli.h"
 #include "engine/requesttext.h"
@@ -23,6 +24,15 @@ static int make(struct cli *cli, const struct xb_trial *trial)
 	cli->verb = makers[request->kind];
 	*cli->wish = (struct xb_wish){.request = request, .commits = trial->identity};
 	return cli->verb->make(cli);
+}
+
+/* For the log of changes: what is committed says more than that something is. */
+static void sign(const struct xb_request *request)
+{
+	char command[256];
+
+	xb_request_command(request, command, sizeof(command));
+	xb_author_set("commit: %s", command);
 }
 
 static int tell(const struct cli *cli, const struct xb_request *request)
@@ -53,6 +63,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (error)
 		return cli_fail();
+	sign(&commit.trial.request);
 	code = make(cli, &commit.trial);
 	if (!code)
 		code = tell(cli, &commit.trial.request);

@@ -2,7 +2,9 @@
 #include "bloomd/api/transactions.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
 #include "bloomd/base/log.h"
@@ -183,16 +185,37 @@ static void tell_failure(struct transactions *all, int error)
 	all->quiet_until = now + QUIET;
 }
 
+/* For the log of changes. Returns text. */
+static const char *say_clients(const struct range *range, char text[64])
+{
+	const struct client *first = NULL;
+	struct ucred peer = {.uid = UINT32_MAX};
+	socklen_t size = sizeof(peer);
+	bool others = false;
+
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct task *task = &range->all->tasks->task[i];
+
+		others |= task->writes && first && task->client != first;
+		if (task->writes && !first)
+			first = task->client;
+	}
+	if (!first || getsockopt(first->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return "api";
+	snprintf(text, 64, "api, uid %" PRIu32 "%s", peer.uid, others ? " and others" : "");
+	return text;
+}
+
 /* Returns an error only if others are in the way. */
 static int write_range(const struct range *range)
 {
 	struct transactions *all = range->all;
 	struct agent *agent = all->turn->agent;
-	char message[512];
+	char message[512], who[64];
 	int error;
 
 	mark_answers(range);
-	agent_writes(agent);
+	agent_writes(agent, say_clients(range, who));
 	error = xb_write(&agent->paths, XB_WRITE_BRIEF, body, (void *)(uintptr_t)range,
 			 &agent->written);
 	snprintf(message, sizeof(message), "%s", error ? xb_error_message() : "");

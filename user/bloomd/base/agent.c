@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/patience.h"
@@ -115,10 +116,11 @@ static void tell_open(struct agent *agent)
 	agent->open = open;
 }
 
-void agent_writes(struct agent *agent)
+void agent_writes(struct agent *agent, const char *what)
 {
 	uint64_t now = agent_clock();
 
+	xb_author_set("%s", what);
 	if (agent->heard && now - agent->heard < SECOND)
 		return;
 	agent->heard = now;

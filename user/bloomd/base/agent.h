@@ -33,9 +33,10 @@ uint64_t agent_clock(void);
  */
 void agent_wrote(struct agent *agent);
 
-/* Before a write: from now on the service manager's watchdog waits for the loop again, though it
- * may have heard from the loop long ago. At most one message a second. */
-void agent_writes(struct agent *agent);
+/* Before a write, for the log of changes as what says ("expiry"): from now on the service manager's
+ * watchdog waits for the loop again, though it may have heard from the loop long ago. At most one
+ * message a second. */
+void agent_writes(struct agent *agent, const char *what);
 
 /* A server cannot be reached: where it is will be looked up again soon. */
 void agent_missed_server(struct agent *agent);

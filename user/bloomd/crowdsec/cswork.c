@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/base/agent.h"
@@ -164,7 +165,10 @@ static int put_into_force(const struct cswork *work, const struct csanswer *answ
 	struct change change = {.patch = &patch,
 				.found = answer->whole || found->lacks ? NULL : found,
 				.replace = replaces(work, answer) ? &answer->after : NULL};
-	int error = xb_write(work->paths, how_to_write(answer), apply, &change, written);
+	int error;
+
+	xb_author_set("crowdsec");
+	error = xb_write(work->paths, how_to_write(answer), apply, &change, written);
 
 	if (error)
 		tell(outcome);

@@ -228,7 +228,7 @@ static void write_all(struct events *events, const struct look *look)
 	struct agent *agent = events->agent;
 	int error;
 
-	agent_writes(agent);
+	agent_writes(agent, "events");
 	error = xb_write(&agent->paths, XB_WRITE_HEAVY | XB_WRITE_SURVEY | XB_WRITE_BRIEF, NULL,
 			 NULL, &agent->written);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bloomd/feeds/feedplan.h"
@@ -287,7 +288,10 @@ static void put_into_force(struct taking *taking)
 	struct xb_wish wish = {.request = &taking->request, .input_fd = -1};
 	struct xb_written written = {0};
 	struct xb_import_refusal refusal;
-	int error = xb_import_wish(taking->work->paths, &wish, &taking->import, &refusal, &written);
+	int error;
+
+	xb_author_set("feed %s", taking->work->feed->name);
+	error = xb_import_wish(taking->work->paths, &wish, &taking->import, &refusal, &written);
 
 	if (error == XB_UNMET)
 		xb_warning("feed %s: %s", taking->state->name, xb_error_message());

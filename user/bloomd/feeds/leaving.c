@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bloomd/feeds/leaving.h"
 
+#include "base/author.h"
 #include "bloomd/base/owners.h"
 #include "engine/merge.h"
 #include "engine/rotate.h"
@@ -29,6 +30,7 @@ int leave_list(const struct xb_paths *paths, const struct config *config, const 
 	*emptied = flush && *list && !owner_of(config, list);
 	if (!*emptied)
 		return 0;
+	xb_author_set("feeds, list %s is no feed's any more", list);
 	error = xb_write(paths, XB_WRITE_SURVEY, empty_list, (char *)(uintptr_t)list, &written);
 	xb_written_free(&written);
 	return error == XB_UNMET ? 0 : error;

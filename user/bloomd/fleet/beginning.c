@@ -64,7 +64,7 @@ static void commit(struct fleet *fleet)
 
 	if (!fleet->snapshots.manifest)
 		return;
-	agent_writes(agent);
+	agent_writes(agent, "fleet");
 	error = xb_write(&agent->paths, 0, body, &fleet->snapshots, &agent->written);
 	if (agent_is_busy(error)) {
 		fleet_then(fleet, AGENT_RETRY, commit);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "base/patience.h"
 #include "base/text.h"
@@ -60,6 +61,7 @@ static _Noreturn void work(struct fleet *fleet, bigwrite_body *body)
 	int error;
 
 	xb_patience_set(PATIENCE);
+	xb_author_set("fleet");
 	error = xb_write(paths, XB_WRITE_HEAVY, run, &work, &written);
 	if (error && error != BIGWRITE_GIVEN_UP)
 		snprintf(left->message, sizeof(left->message), "%.250s", xb_error_message());

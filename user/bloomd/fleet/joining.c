@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/author.h"
 #include "base/error.h"
 #include "base/faultpoint.h"
 #include "bloomd/base/log.h"
@@ -108,7 +109,10 @@ static int write_wish(const struct agent *agent)
 {
 	struct wish wish = {.config = agent->config->fleet};
 	struct xb_written written = {0};
-	int error = xb_write(&agent->paths, 0, body, &wish, &written);
+	int error;
+
+	xb_author_set("fleet");
+	error = xb_write(&agent->paths, 0, body, &wish, &written);
 
 	if (!error || error == XB_UNMET)
 		xb_write_settle(&agent->paths, &written);

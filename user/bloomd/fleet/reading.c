@@ -83,7 +83,7 @@ void reading_apply(struct fleet *fleet)
 	struct agent *agent = fleet->agent;
 	int error;
 
-	agent_writes(agent);
+	agent_writes(agent, "fleet");
 	error = xb_write(&agent->paths, XB_WRITE_BRIEF, follow_apply, &follow, &agent->written);
 	if (agent_is_busy(error)) {
 		fleet_then(fleet, AGENT_RETRY, reading_apply);

@@ -392,7 +392,7 @@ static int on_write(sd_event_source *source, uint64_t time, void *context)
 		judge(offenders);
 	if (!error && !offenders->count)
 		return 0;
-	agent_writes(agent);
+	agent_writes(agent, "limits");
 	if (!error)
 		error = xb_write(&agent->paths, 0, list_all, offenders, &agent->written);
 	if (error && agent_is_busy(error)) {
