@@ -63,7 +63,7 @@ t_completion()
 	completes off ports tls ''
 	completes '' ports tls off ''
 	completes 'add del list test refuse accept' allow ''
-	completes "$(ctl help | awk '/^$/ {n++; next} n == 1 {printf "%s%s", sep, $1; sep = " "}')" ''
+	completes "$(ctl help | awk '/^$/ {n++; next} n == 1 && /^  / {printf "%s%s", sep, $1; sep = " "}')" ''
 	completes 'auto native skb' attach --mode ''
 	completes native attach --mode = n
 	completes 'auto native skb' attach --mode =

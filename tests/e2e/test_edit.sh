@@ -65,6 +65,9 @@ t_far_too_wide_needs_force()
 			"{\"$one\":\"::ffff:0:0/96\",\"list\":\"a\"}" >"$T/saved"
 		refused 2 "saved:2: '::ffff:0:0/96' means an IPv4 prefix shorter than /8\$" restore "$T/saved"
 	done
+	# For these, there are other commands.
+	refused 2 'top-level domain or a country, for which there is `import FILE --country CN`; use' add CN
+	refused 2 'or a network, for which there is `import FILE --asn 64500`; use' add AS64500
 	exits 0 add 0.0.0.0/0 ::/0 --force
 	echo "allow add 0.0.0.0/0 --force" >"$T/batch"
 	exits 0 batch "$T/batch"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # verbs: those that help lists.
-verbs() { ctl help | awk '/^$/ {n++; next} n == 1 {print $1}'; }
+verbs() { ctl help | awk '/^$/ {n++; next} n == 1 && /^  / {print $1}'; }
 
 t_options_anywhere()
 {

@@ -2,6 +2,7 @@
 /* add and del: parse, apply, answer. */
 #include "bloomctl/edit.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,15 +44,32 @@ const struct option_spec edit_del_options[] = {
 	{0},
 };
 
+/* What else a label of this kind can be meant for: another command lists that. Returns hint. */
+static const char *other_meaning(const char *label, char hint[96])
+{
+	size_t size = strlen(label), digits = strspn(label + (size > 2 ? 2 : size), "0123456789");
+
+	*hint = '\0';
+	if (size == 2)
+		snprintf(hint, 96, " or a country, for which there is `import FILE --country %c%c`",
+			 toupper(label[0]), toupper(label[1]));
+	else if (!strncmp(label, "as", 2) && digits && digits + 2 == size && digits <= 10)
+		snprintf(hint, 96, " or a network, for which there is `import FILE --asn %.10s`",
+			 label + 2);
+	return hint;
+}
+
 static int too_wide(const struct xb_edit_refusal *refusal)
 {
-	bool name = xb_entry_is_name(&refusal->entry);
-	char text[XB_ENTRY_TEXT];
+	char text[XB_ENTRY_TEXT], hint[96];
 
-	return xb_input_error("%s %s%s; use --force if it is meant",
-			      xb_entry_format(&refusal->entry, text), name ? "" : "is a prefix ",
-			      name ? "has no dot and may be a whole top-level domain"
-				   : refusal->reason);
+	xb_entry_format(&refusal->entry, text);
+	if (!xb_entry_is_name(&refusal->entry))
+		return xb_input_error("%s is a prefix %s; use --force if it is meant", text,
+				      refusal->reason);
+	return xb_input_error("%s has no dot and may be a whole top-level domain%s; use --force if "
+			      "it is meant",
+			      text, other_meaning(text, hint));
 }
 
 static int make_message(const struct xb_edit_refusal *refusal)

@@ -17,6 +17,10 @@
 	X(test)                                                                                    \
 	X(list)                                                                                    \
 	X(aggregate)                                                                               \
+	X(import)                                                                                  \
+	X(flush)                                                                                   \
+	X(expire)                                                                                  \
+	X(batch)                                                                                   \
 	X(allow)                                                                                   \
 	X(policy)                                                                                  \
 	X(known)                                                                                   \
@@ -24,15 +28,11 @@
 	X(scope)                                                                                   \
 	X(ports)                                                                                   \
 	X(limit)                                                                                   \
-	X(expire)                                                                                  \
-	X(flush)                                                                                   \
-	X(import)                                                                                  \
 	X(feeds)                                                                                   \
 	X(fleet)                                                                                   \
 	X(commit)                                                                                  \
 	X(save)                                                                                    \
 	X(restore)                                                                                 \
-	X(batch)                                                                                   \
 	X(rotate)                                                                                  \
 	X(stats)                                                                                   \
 	X(log)                                                                                     \

@@ -52,8 +52,11 @@ int help_all(const struct cli_program *program)
 	for (const struct verb *const *verb = program->verbs; *verb; verb++)
 		width = (int)strlen((*verb)->name) > width ? (int)strlen((*verb)->name) : width;
 	printf("usage: %s %s COMMAND\n\n", xb_program(), usage_in_front(program->options, usage));
-	for (const struct verb *const *verb = program->verbs; *verb; verb++)
+	for (const struct verb *const *verb = program->verbs; *verb; verb++) {
+		if ((*verb)->group)
+			printf("%s:\n", (*verb)->group);
 		printf("  %-*s %s\n", width, (*verb)->name, (*verb)->summary);
+	}
 	puts("\noptions, before or after the command:");
 	usage_print_options(program->options);
 	printf("\n`%s help COMMAND` shows its options and two examples.\n%s\n", xb_program(),

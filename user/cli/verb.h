@@ -16,6 +16,7 @@ struct verb_operand {
 };
 
 struct verb {
+	const char *group; /* the heading in front of it in the list of commands; NULL: none */
 	const char *above; /* the command that this one is a command of; NULL: of the program */
 	const char *name;
 	const char *summary; /* NULL: that of the command above does */

@@ -3,6 +3,7 @@
 #include "bloomctl/edit.h"
 
 const struct verb verb_add = {
+	.group = "lists",
 	.name = "add",
 	.summary = "list addresses, prefixes or domains",
 	.operands = {{.name = "ENTRY..."}},

@@ -147,6 +147,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_allow = {
+	.group = "what lists and policy do",
 	.name = "allow",
 	.summary = "exempt sources and domains, and show what is allowed automatically",
 	.below = below,

@@ -149,6 +149,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_attach = {
+	.group = "interfaces",
 	.name = "attach",
 	.summary = "protect interfaces",
 	.operands = {{"INTERFACE...", .offers = OFFER_INTERFACES}},

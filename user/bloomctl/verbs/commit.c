@@ -72,6 +72,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_commit = {
+	.group = "trials, copies, the filter",
 	.name = "commit",
 	.summary = "keep the change that is on trial (--rollback SECONDS)",
 	.run = run,

@@ -143,6 +143,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_feeds = {
+	.group = "with bloomd",
 	.name = "feeds",
 	.summary = "show the feeds that bloomd fetches, or have them fetched now",
 	.operands = {{"update", .optional = true},

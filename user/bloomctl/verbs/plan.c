@@ -124,6 +124,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_plan = {
+	.group = "more",
 	.name = "plan",
 	.summary = "show how much memory IPv4 addresses take, or a limit",
 	.options = options,

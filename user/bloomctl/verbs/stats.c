@@ -295,6 +295,7 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct verb verb_stats = {
+	.group = "what happens",
 	.name = "stats",
 	.summary = "show packets and bytes by reason and interface, and the names asked for most",
 	.options = options,
