@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What names cost a packet, and answers over a veth beside resolvers that refuse the same names."""
+import json
 import os
 import subprocess
 
 import path_peers as peers
 import paths
-from rig import Failed, Samples, attempt, cost_over, goal, median, packets, program, quotient, say, wait_for, within
+from rig import Failed, Samples, attempt, cost_over, goal, median, packets, program, quotient, run, say, wait_for, within
 
 NAMES = 1000000    # listed where the program alone is timed
 ANSWERED = 100000  # listed where resolvers are asked, too
@@ -65,8 +66,9 @@ class Resolver(peers.Subject):
         peers.need(self.key)
         place, path = self.place, self.scratch.path(self.key + ".conf")
         place.inside("ip", "address", "add", SERVER + "/24", "dev", peers.FAR)
-        with open("/sys/class/net/%s/address" % place.near) as mac:
-            place.inside("ip", "neighbour", "replace", ASKER, "lladdr", mac.read().strip(), "dev", peers.FAR, "nud", "permanent")
+        # /sys shows the network namespace in which it was mounted.
+        near = json.loads(run("ip", "-j", "link", "show", place.near))[0]["address"]
+        place.inside("ip", "neighbour", "replace", ASKER, "lladdr", near, "dev", peers.FAR, "nud", "permanent")
         with open(path, "w") as out:
             out.write(self.head % write_names(self.scratch, self.form))
         self.process = subprocess.Popen(
