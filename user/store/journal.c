@@ -27,7 +27,7 @@ struct head {
 };
 
 struct counts {
-	uint32_t came, went, renewed;
+	uint32_t came, went, expired, renewed;
 	uint8_t name, reserved[3];
 };
 
@@ -67,7 +67,7 @@ void xb_journal_note(struct xb_txn *txn)
 
 static bool has_changed(const struct xb_list *list)
 {
-	return list->came || list->went || list->renewed;
+	return list->came || list->went || list->expired || list->renewed;
 }
 
 static bool is_worth_it(const struct xb_txn *txn)
@@ -89,6 +89,7 @@ static void add_list(struct xb_journal_record *record, const struct xb_list *lis
 		to = &record->list[XB_JOURNAL_LISTS];
 	to->came += list->came;
 	to->went += list->went;
+	to->expired += list->expired;
 	to->renewed += list->renewed;
 	if (record->lists <= XB_JOURNAL_LISTS)
 		record->lists++;
@@ -116,6 +117,7 @@ static size_t encode(const struct xb_journal_record *record, uint8_t to[RECORD_M
 		const struct xb_journal_list *list = &record->list[i];
 		const struct counts counts = {.came = list->came,
 					      .went = list->went,
+					      .expired = list->expired,
 					      .renewed = list->renewed,
 					      .name = (uint8_t)strlen(list->name)};
 
@@ -158,6 +160,7 @@ static bool decode(const uint8_t *from, size_t size, struct xb_journal_record *r
 			return false;
 		list->came = counts.came;
 		list->went = counts.went;
+		list->expired = counts.expired;
 		list->renewed = counts.renewed;
 	}
 	return from == end;
@@ -191,7 +194,7 @@ static int find_end(struct xb_txn *txn, bool first, uint64_t *number)
 
 static int trim(struct xb_txn *txn, uint64_t last)
 {
-	uint64_t first;
+	uint64_t first = 0;
 	int error = last % TRIM ? 0 : find_end(txn, true, &first);
 
 	if (error || last % TRIM || !first)
@@ -205,7 +208,7 @@ int xb_journal_append(struct xb_txn *txn)
 {
 	struct xb_journal_record record = {.when = (uint32_t)time(NULL)};
 	uint8_t bytes[RECORD_MOST];
-	uint64_t last;
+	uint64_t last = 0;
 	int error;
 
 	if (!is_worth_it(txn))
@@ -230,7 +233,7 @@ int xb_journal_visit(struct xb_txn *txn, uint64_t from,
 		     int (*visit)(const struct xb_journal_record *record, void *context),
 		     void *context)
 {
-	uint64_t first, last;
+	uint64_t first, last = 0;
 	int error = find_end(txn, true, &first);
 
 	if (!error)

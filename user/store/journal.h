@@ -12,7 +12,7 @@
 
 struct xb_journal_list {
 	char name[65]; /* "": all others */
-	uint32_t came, went, renewed;
+	uint32_t came, went, expired, renewed;
 };
 
 struct xb_journal_record {

@@ -308,12 +308,12 @@ static int put_among(struct xb_txn *txn, const struct xb_entry *entry,
 	return error;
 }
 
-/* one: 1, or its negative. */
-static void count_member(struct xb_list *list, const struct xb_entry *entry, uint64_t one)
+/* one: 1, or its negative. what: which of the changes of this transaction it is. */
+static void count_member(struct xb_list *list, const struct xb_entry *entry, uint64_t one,
+			 uint32_t *what)
 {
 	list->members += one;
-	list->came += one == 1;
-	list->went += one != 1;
+	++*what;
 	if (entry->kind == XB_EXCEPT_NAME)
 		list->exceptions += one;
 }
@@ -333,7 +333,7 @@ int xb_member_put(struct xb_txn *txn, const struct xb_entry *entry,
 		struct xb_list *list = xb_list_by_id(txn, member->list);
 
 		if (*result != XB_PUT_RENEWED)
-			count_member(list, entry, 1);
+			count_member(list, entry, 1, &list->came);
 		else
 			list->renewed++;
 		xb_list_changed(list);
@@ -369,7 +369,7 @@ static int remove_member(struct xb_txn *txn, const struct xb_entry *entry, uint3
 		}
 		found = true;
 		if (of) {
-			count_member(of, entry, (uint64_t)-1);
+			count_member(of, entry, (uint64_t)-1, publishes ? &of->went : &of->expired);
 			xb_list_changed(of);
 		}
 		error = index_expiry(txn, entry, &old, false);

@@ -71,8 +71,8 @@ struct xb_list {
 	bool stored;	 /* the table had it when the transaction began, with the values below */
 	bool reassigned; /* scope, class or imprint are not what the table has */
 	struct xb_imprint imprint;
-	uint32_t came, went, renewed; /* members, in this transaction */
-	uint32_t origins;	      /* a bit for each, see store/origins.h */
+	uint32_t came, went, expired, renewed; /* members, in this transaction */
+	uint32_t origins;		       /* a bit for each, see store/origins.h */
 	uint32_t stored_verdict, stored_origins;
 	uint64_t stored_members, stored_exceptions;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/program.h"
+#include "store/expiry.h"
 #include "store/flush.h"
 #include "store/journal.h"
 #include "store/sealedrecord.h"
@@ -29,6 +30,8 @@ static int add_record(const struct xb_journal_record *record, void *context)
 			 *list->name ? list->name : "others", list->came, list->went,
 			 list->renewed);
 		add_text(said, "%s", text);
+		snprintf(text, sizeof(text), " expired %u", list->expired);
+		add_text(said, "%s", list->expired ? text : "");
 	}
 	return 0;
 }
@@ -82,6 +85,17 @@ TEST_WITH(changes_are_told, begin_log, end_txn)
 	assert_log(4, "");
 	assert_int_equal(xb_journal_last(txn, &last), 0);
 	assert_int_equal(last, 3);
+}
+
+/* Whoever writes sweeps out what has expired, and has not done that. */
+TEST_WITH(what_expires, begin_log, end_txn)
+{
+	uint64_t count;
+
+	change("+192.0.2.1 a 50; +192.0.2.2 a 60; +192.0.2.2 b 50; +192.0.2.3 a");
+	assert_int_equal(xb_expiry_sweep(txn, 50, &count), 0);
+	change("+192.0.2.4 b; -192.0.2.3");
+	assert_log(2, "2 - test one: a +0 -1 ~0 expired 1, b +1 -0 ~0 expired 1");
 }
 
 /* What stays was not away. */

@@ -51,8 +51,9 @@ static json_t *lists_json(const struct xb_journal_record *record)
 	for (uint32_t i = 0; i < record->lists; i++) {
 		const struct xb_journal_list *list = &record->list[i];
 		json_t *one =
-			json_pack("{s:I,s:I,s:I}", "added", (json_int_t)list->came, "removed",
-				  (json_int_t)list->went, "renewed", (json_int_t)list->renewed);
+			json_pack("{s:I,s:I,s:I,s:I}", "added", (json_int_t)list->came, "removed",
+				  (json_int_t)list->went, "expired", (json_int_t)list->expired,
+				  "renewed", (json_int_t)list->renewed);
 
 		if (*list->name)
 			json_object_set_new(one, "name", json_string(list->name));
@@ -101,6 +102,7 @@ static void print_record(const struct xb_journal_record *record)
 		printf("%s", *list->name ? list->name : "others");
 		print_count("+", list->came);
 		print_count("-", list->went);
+		print_count("expired ", list->expired);
 		print_count("~", list->renewed);
 	}
 	putchar('\n');

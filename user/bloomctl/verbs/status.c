@@ -520,12 +520,12 @@ static size_t count_kept(const struct shown *shown)
 /* The longest part; of problems only if no other one has more than two lines. */
 static struct shown *longest(struct shown *shown)
 {
-	struct shown *found = NULL;
+	struct shown *problems = &shown[0], *found = NULL;
 
 	for (size_t i = 1; i < PARTS; i++)
 		if (parts[i].more && (!found || shown[i].kept > found->kept))
 			found = &shown[i];
-	return found->kept > 2 || found->kept > shown[0].kept ? found : &shown[0];
+	return found && (found->kept > 2 || found->kept > problems->kept) ? found : problems;
 }
 
 static void print_shown(const struct part *part, const struct shown *shown)
@@ -534,7 +534,7 @@ static void print_shown(const struct part *part, const struct shown *shown)
 
 	for (size_t i = 0; i < shown->kept; i++)
 		end = strchr(end, '\n') + 1;
-	fwrite(shown->text, 1, (size_t)(end - shown->text), stdout);
+	printf("%.*s", (int)(end - shown->text), shown->text);
 	if (shown->kept < shown->lines)
 		printf("  and %zu more %s: `bloomctl %s`\n", shown->lines - shown->kept, part->more,
 		       part->command);
