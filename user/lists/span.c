@@ -16,12 +16,6 @@
 
 #define MOST_PIECES 10000000 /* that exceptions may cut a file into */
 
-/* The bits behind a prefix of this length. */
-static xb_address behind(uint8_t length)
-{
-	return length < 128 ? ~(xb_address)0 >> length : 0;
-}
-
 /* The comment is kept once for all. */
 int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const struct xb_item *item,
 		 const char *comment)
@@ -45,7 +39,7 @@ int xb_span_keep(struct xb_listfile *file, const struct xb_span *span, const str
 /* The bits within the widest piece. */
 static xb_address widest(bool ipv6)
 {
-	return behind(ipv6 ? XB_WIDEST6 : XB_WIDEST4);
+	return xb_address_behind(ipv6 ? XB_WIDEST6 : XB_WIDEST4);
 }
 
 int xb_span_keep_narrow(struct xb_listfile *file, const struct xb_span *span,
@@ -54,7 +48,7 @@ int xb_span_keep_narrow(struct xb_listfile *file, const struct xb_span *span,
 	struct xb_span piece = *span;
 	int error = 0;
 
-	if (span->last - span->first > behind(span->ipv6 ? MOST_OF_IPV6 : MOST_OF_IPV4))
+	if (span->last - span->first > xb_address_behind(span->ipv6 ? MOST_OF_IPV6 : MOST_OF_IPV4))
 		return xb_span_keep(file, span, item, "");
 	for (bool more = true; more && !error; piece.first = piece.last + 1) {
 		piece.last = piece.first | widest(span->ipv6);

@@ -6,17 +6,12 @@
 
 #include "base/error.h"
 
-/* The bits behind a prefix of this length. */
-static xb_address behind(uint8_t length)
-{
-	return length < 128 ? ~(xb_address)0 >> length : 0;
-}
-
 struct xb_span xb_span_of(const struct xb_entry *entry)
 {
 	xb_address first = (xb_address)entry->hi << 64 | entry->lo;
 
-	return (struct xb_span){first, first | behind(entry->length), xb_entry_is_ipv6(entry)};
+	return (struct xb_span){first, first | xb_address_behind(entry->length),
+				xb_entry_is_ipv6(entry)};
 }
 
 int xb_span_between(const struct xb_entry *first, const struct xb_entry *last, struct xb_span *span)
@@ -54,8 +49,8 @@ bool xb_span_next(struct xb_span *span, struct xb_entry *prefix)
 	uint8_t length = span->ipv6 ? 128 : 32;
 	xb_address last;
 
-	while (length && !(span->first & behind(length - 1)) &&
-	       span->last - span->first >= behind(length - 1))
+	while (length && !(span->first & xb_address_behind(length - 1)) &&
+	       span->last - span->first >= xb_address_behind(length - 1))
 		length--;
 	*prefix = (struct xb_entry){.hi = (uint64_t)(span->first >> 64),
 				    .lo = (uint64_t)span->first,
@@ -63,7 +58,7 @@ bool xb_span_next(struct xb_span *span, struct xb_entry *prefix)
 					    : length > 24 ? XB_HOST4
 							  : XB_PREFIX4,
 				    .length = length};
-	last = span->first | behind(length);
+	last = span->first | xb_address_behind(length);
 	span->first = last + 1;
 	return last < span->last;
 }

@@ -8,6 +8,12 @@
 /* An address as a number, left-aligned as in struct xb_entry. */
 typedef unsigned __int128 xb_address;
 
+/* The bits behind a prefix of this length. */
+static inline xb_address xb_address_behind(uint8_t length)
+{
+	return length < 128 ? ~(xb_address)0 >> length : 0;
+}
+
 /* Both ends belong to it. */
 struct xb_span {
 	xb_address first, last; /* last: all bits behind an IPv4 address are set */
