@@ -212,6 +212,10 @@ t_who_changed_what()
 	says '`bloomctl attach x0`'
 	TZ=Asia/Kolkata exits 0 -j log --last 1
 	json 'd["records"][0]["local_time"].endswith("+0530") and d["records"][0]["time"].endswith("Z")'
+	exits 0 rotate --capacity 100000
+	exits 0 rotate
+	exits 0 log --last 1
+	says '`bloomctl rotate --capacity 100000`$'
 	exits 2 log --last 0
 	exits 2 log mine
 }

@@ -17,6 +17,7 @@
 #include "filter/build.h"
 #include "filter/contents.h"
 #include "model/policy.h"
+#include "store/journal.h"
 #include "store/trialtext.h"
 #include "store/wanted.h"
 
@@ -116,6 +117,7 @@ static int record_wishes(struct xb_writer *builder, const struct xb_wish *wish,
 		return error;
 	builder->before = builder->txn->meta;
 	apply_request(&builder->txn->meta, &wish->request->rotate);
+	xb_journal_note(builder->txn);
 	error = xb_policy_check(builder->txn->meta.policy, !builder->txn->meta.unconfirmed);
 	if (!error && !built)
 		error = xb_writer_check_room(builder);
