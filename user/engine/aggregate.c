@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/error.h"
+#include "model/policy.h"
 #include "store/expiry.h"
+#include "store/origins.h"
 #include "store/walk.h"
 
 void xb_aggregates_free(struct xb_aggregates *found)
@@ -138,7 +141,7 @@ int xb_aggregates_find(struct xb_txn *txn, const struct xb_aggregate_terms *term
 
 	found->count = 0;
 	if (search.list == XB_NO_LIST)
-		return -EINVAL;
+		return -ENOENT;
 	error = xb_expiry_after(now, terms->timeout, &until);
 	if (!error)
 		error = xb_walk_visit(txn, &XB_WALK_LISTED, false, count_one, &search);
@@ -147,6 +150,17 @@ int xb_aggregates_find(struct xb_txn *txn, const struct xb_aggregate_terms *term
 	end_run(&search);
 	error = search.twice && found->count ? join(found) : 0;
 	return error ? error : choose(txn, &search, until);
+}
+
+/* Who are in the networks came from there: allow-only does not take them for chosen by hand. */
+static void inherit_origins(struct xb_txn *txn, const struct xb_aggregate_terms *terms)
+{
+	struct xb_list *list = xb_list_find(txn, terms->list);
+	struct xb_list *into = xb_list_by_name(txn, terms->into);
+
+	for (uint32_t origin = 0; list && into && origin < XB_ORIGINS; origin++)
+		if (xb_list_origins(list) >> origin & 1)
+			xb_list_come_from(txn, into, origin);
 }
 
 int xb_aggregates_add(struct xb_writer *writer, const struct xb_aggregate_terms *terms,
@@ -159,7 +173,12 @@ int xb_aggregates_add(struct xb_writer *writer, const struct xb_aggregate_terms 
 	int error;
 
 	xb_edit_result_free(result);
+	if (writer->txn->meta.policy == XB_POLICY_ALLOW_ONLY)
+		return xb_input_error("the policy allow-only admits listed sources, and networks "
+				      "are not admitted for those that are in them");
 	error = xb_edit_begin(writer, &edit, refusal);
+	if (!error)
+		inherit_origins(writer->txn, terms);
 	edit.comment = comment;
 	for (size_t i = 0; !error && i < found->count; i++) {
 		snprintf(comment, sizeof(comment), "aggregate of %" PRIu64 " entries",

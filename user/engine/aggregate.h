@@ -27,7 +27,7 @@ struct xb_aggregates {
 void xb_aggregates_free(struct xb_aggregates *found);
 
 /* Finds those that the list `into` does not have for as long as the timeout says, nor a wider one.
- * Without a timeout: those that it does not have at all. now: seconds since 1970. -EINVAL without a
+ * Without a timeout: those that it does not have at all. now: seconds since 1970. -ENOENT without a
  * message: there is no list `list`; of the other one that is no error. */
 int xb_aggregates_find(struct xb_txn *txn, const struct xb_aggregate_terms *terms, uint32_t now,
 		       struct xb_aggregates *found);

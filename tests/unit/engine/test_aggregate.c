@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "engine/aggregate.h"
+#include "model/policy.h"
+#include "store/origins.h"
 #include "support/cmocka.h"
 #include "support/storechanges.h"
 #include "support/writer.h"
@@ -124,7 +126,7 @@ TEST_WITH(no_list, begin_writer, end_txn)
 	const struct xb_aggregate_terms terms = {"none", "none", 2, 24, 64, 0};
 	struct xb_aggregates found = {0};
 
-	assert_int_equal(xb_aggregates_find(txn, &terms, NOW, &found), -EINVAL);
+	assert_int_equal(xb_aggregates_find(txn, &terms, NOW, &found), -ENOENT);
 	assert_int_equal(xb_error_class(), XB_ERROR_NONE);
 	xb_aggregates_free(&found);
 }
@@ -144,5 +146,41 @@ TEST_WITH(many, begin_writer, end_txn)
 	assert_int_equal(found.count, 750);
 	for (size_t i = 0; i < found.count; i++)
 		assert_int_equal(found.item[i].entries, 4);
+	xb_aggregates_free(&found);
+}
+
+/* The networks of those who were listed by a limit were not chosen by hand either. */
+TEST_WITH(origins_are_inherited, begin_writer, end_txn)
+{
+	const struct xb_aggregate_terms terms = {"a", "new", 2, 24, 64, 60};
+	struct xb_edit_result result = {0};
+	struct xb_aggregates found = {0};
+	struct xb_edit_refusal refusal;
+
+	make_changes(txn, "+192.0.2.1 a; +192.0.2.2 a");
+	xb_list_come_from(txn, list_of(txn, "a"), XB_ORIGIN_LIMIT);
+	assert_int_equal(xb_aggregates_find(txn, &terms, NOW, &found), 0);
+	assert_int_equal(xb_aggregates_add(&writer, &terms, &found, &result, &refusal), 0);
+	assert_int_equal(xb_list_origins(list_of(txn, "new")), 1U << XB_ORIGIN_LIMIT);
+	xb_edit_result_free(&result);
+	xb_aggregates_free(&found);
+}
+
+/* There it would let whole networks in. */
+TEST_WITH(allow_only_lists_no_networks, begin_writer, end_txn)
+{
+	const struct xb_aggregate_terms terms = {"a", "a", 2, 24, 64, 60};
+	struct xb_edit_result result = {0};
+	struct xb_aggregates found = {0};
+	struct xb_edit_refusal refusal;
+
+	make_changes(txn, "+192.0.2.1 a; +192.0.2.2 a");
+	txn->meta.policy = XB_POLICY_ALLOW_ONLY;
+	assert_int_equal(xb_aggregates_find(txn, &terms, NOW, &found), 0);
+	assert_int_equal(xb_aggregates_add(&writer, &terms, &found, &result, &refusal), -EINVAL);
+	assert_int_equal(xb_error_class(), XB_ERROR_INPUT);
+	xb_error_clear();
+	assert_store(txn, "192.0.2.1 a; 192.0.2.2 a");
+	xb_edit_result_free(&result);
 	xb_aggregates_free(&found);
 }

@@ -33,7 +33,7 @@ static int find(struct xb_txn *txn, struct work *work, uint32_t now)
 {
 	int error = xb_aggregates_find(txn, &work->terms, now, &work->found);
 
-	return error == -EINVAL ? cli_no_list(work->terms.list) : error;
+	return error == -ENOENT ? cli_no_list(work->terms.list) : error;
 }
 
 /* Looks without a lock, since a timer asks all the time. */
